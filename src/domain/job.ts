@@ -1,0 +1,100 @@
+/** The job record: one run of a flow (WIRE 3). */
+import type { EventError, Sequenced } from './event.ts';
+import type { JsonValue } from './upload.ts';
+
+export type JobStatus = 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
+
+export type TaskStatus =
+  | 'pending'
+  | 'running'
+  | 'paused'
+  | 'retrying'
+  | 'completed'
+  | 'failed'
+  | 'skipped'
+  | 'cancelled';
+
+/** A file that a node has delivered. */
+export interface JobFile {
+  readonly key: string;
+  readonly storageId: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly mimeType: string;
+  readonly fileName: string;
+  /** Facts that the node knows: width, height, format and the like. */
+  readonly meta?: { readonly [key: string]: JsonValue };
+  /** The job made these bytes and may delete them; `false` for a user's own upload. */
+  readonly owned: boolean;
+  /** The upload that the file is, for inputs. */
+  readonly uploadId?: string;
+}
+
+export interface TaskRecord {
+  readonly nodeId: string;
+  readonly status: TaskStatus;
+  /** Tries begun; 0 before the first. */
+  readonly attempt: number;
+  /** What the node delivered, once completed. */
+  readonly files?: readonly JobFile[];
+  /** The uploads of a `file-input`, in order, and whether the job created them. */
+  readonly uploads?: readonly { readonly id: string; readonly owned: boolean }[];
+  readonly error?: EventError;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  /** When a `retrying` task may run again, milliseconds since 1970. */
+  readonly retryAt?: number;
+}
+
+/** A final output and the node that made it. */
+export interface JobOutput extends JobFile {
+  readonly nodeId: string;
+}
+
+export interface JobRecord extends Sequenced {
+  readonly id: string;
+  readonly flowId: string;
+  /** The definition that this job is pinned to. */
+  readonly definitionHash: string;
+  readonly storageId: string;
+  readonly clientId?: string;
+  readonly status: JobStatus;
+  readonly pauseReason?: 'uploads';
+  /** One per node, in the order of the definition. */
+  readonly tasks: readonly TaskRecord[];
+  readonly outputs?: Readonly<Record<string, JobOutput>>;
+  readonly error?: EventError & { readonly nodeId: string };
+  readonly warnings?: readonly string[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  /** Milliseconds spent in `running` so far; the flow's timeout counts these. */
+  readonly runningMs: number;
+  /** Raised by each claim: a write with an older epoch is a displaced runner's. */
+  readonly epoch: number;
+  /** Raised by each wake-up: the holder leaves only when it has seen the newest. */
+  readonly wakes: number;
+  /** Who runs it: a queue entry, until a time (milliseconds since 1970). */
+  readonly lease?: { readonly entry: string; readonly until: number };
+}
+
+export const isEnded = (job: JobRecord): boolean =>
+  job.status === 'completed' || job.status === 'failed' || job.status === 'cancelled';
+
+/** The task will not change again. */
+export const isTaskSettled = (task: TaskRecord): boolean =>
+  task.status === 'completed' || task.status === 'failed' || task.status === 'skipped' || task.status === 'cancelled';
+
+export const findTask = (job: JobRecord, nodeId: string): TaskRecord | undefined =>
+  job.tasks.find((task) => task.nodeId === nodeId);
+
+/** The job with one task changed. */
+export const withTask = (job: JobRecord, nodeId: string, change: Partial<TaskRecord>): JobRecord => ({
+  ...job,
+  tasks: job.tasks.map((task) => (task.nodeId === nodeId ? { ...task, ...change } : task)),
+});
+
+/** The share of nodes that have settled, 0 to 1. */
+export const progressOf = (job: JobRecord): number =>
+  job.tasks.length === 0 ? 1 : job.tasks.filter(isTaskSettled).length / job.tasks.length;

@@ -1,0 +1,57 @@
+/** The upload record, its states and the arithmetic of its offset (WIRE 1). */
+import type { EventError, Sequenced } from './event.ts';
+
+export type UploadStatus = 'created' | 'uploading' | 'finalizing' | 'completed' | 'failed' | 'cancelled';
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+/** The waiting input of a job that an upload feeds. */
+export interface UploadFlow {
+  readonly flowId: string;
+  readonly nodeId: string;
+  readonly jobId: string;
+}
+
+/** As kept in the key-value store. Times are ISO 8601, sizes are bytes. */
+export interface UploadRecord extends Sequenced {
+  readonly id: string;
+  readonly clientId?: string;
+  readonly storageId: string;
+  /** Where the bytes are in the data store. */
+  readonly key: string;
+  /** The bytes `[0, offset)` are durable. */
+  readonly offset: number;
+  /** Absent while the length is deferred. */
+  readonly size?: number;
+  readonly status: UploadStatus;
+  readonly fileName: string;
+  /** The type that the client declared, a claim only. */
+  readonly type: string;
+  /** The type that the first bytes show; absent when they show none (text, for example). */
+  readonly detectedType?: string;
+  readonly custom: { readonly [key: string]: JsonValue };
+  /** Lower-case hex SHA-256 that the client declared. */
+  readonly checksum?: string;
+  readonly flow?: UploadFlow;
+  /** What the data store needs to continue this upload; only its driver knows the shape. */
+  readonly sink?: unknown;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Why it failed or was cancelled. */
+  readonly error?: EventError;
+  /** The bytes are gone although the upload was completed: its job needed them no longer. */
+  readonly bytesRemoved?: true;
+}
+
+/** No more bytes can arrive and nothing about it will change. */
+export const isSettled = (upload: UploadRecord): boolean =>
+  upload.status === 'completed' || upload.status === 'failed' || upload.status === 'cancelled';
+
+/** Whether all bytes are there, though perhaps not yet verified. */
+export const isFull = (upload: UploadRecord): boolean => upload.size !== undefined && upload.offset === upload.size;
+
+/** The type to trust: what the bytes show, else what was declared. */
+export const mediaTypeOf = (upload: UploadRecord): string => upload.detectedType ?? upload.type;
+
+/** The waiting job has not yet been told that this upload settled; recovery looks for these. */
+export const mustTellJob = (upload: UploadRecord): boolean => upload.flow !== undefined && isSettled(upload);

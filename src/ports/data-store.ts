@@ -1,0 +1,65 @@
+/**
+ * Where bytes live. Keys are made by the service from ids, never by clients: segments of `[A-Za-z0-9._-]` joined by
+ * `/`. The length of a stored file is never asked for while an upload runs: the offset is the key-value store's.
+ *
+ * Errors: a missing key is `FILE_NO_LONGER_EXISTS`, no room is `STORAGE_FULL`, all else is `STORAGE_ERROR`.
+ */
+import type { Readable } from 'node:stream';
+
+/** What clients are told of a store (`GET /api/upload/capabilities`). */
+export interface DataStoreCapabilities {
+  readonly supportsParallelUploads: boolean;
+  readonly supportsConcatenation: boolean;
+  readonly supportsDeferredLength: boolean;
+  readonly supportsResumableUploads: boolean;
+  readonly supportsTransactionalUploads: boolean;
+  readonly supportsStreamingRead: boolean;
+  readonly supportsStreamingWrite: boolean;
+  readonly requiresOrderedChunks: boolean;
+  readonly maxConcurrentUploads: number;
+  /** Bytes; a hint for the size of the parts of an upload, smaller and larger ones are taken too. */
+  readonly minChunkSize: number;
+  readonly optimalChunkSize: number;
+  readonly maxChunkSize: number;
+}
+
+/** Bytes up to `offset` are in the store; `state` is what the driver needs to continue from there. */
+export interface Durable {
+  readonly offset: number;
+  readonly state?: unknown;
+}
+
+/** One PATCH's way into the store. Calls are not concurrent, except that `write` may go on during `sync`. */
+export interface Sink {
+  /** Takes the chunk by reference. `false`: wait for `drained` before the next. */
+  write(chunk: Buffer): boolean;
+  /** Resolves when there is room again; rejects when a write has failed. */
+  drained(): Promise<void>;
+  /** Makes durable what it can without cutting anything off, and says how far that is. */
+  sync(): Promise<Durable>;
+  /** Writes and makes durable everything taken. `length`: the upload ends here, what lies beyond is cut off. */
+  finish(options?: { readonly length?: number }): Promise<Durable>;
+  /** Lets go. What was not made durable may be lost. */
+  close(): Promise<void>;
+}
+
+export interface DataStore {
+  /** The name of the driver, shown as `storage.type`. */
+  readonly type: string;
+  readonly capabilities: DataStoreCapabilities;
+  /** Continues (or begins) a file at `offset`; what an earlier sink left beyond it is overwritten. */
+  append(key: string, from: Durable): Promise<Sink>;
+  /** The bytes `[start, end)`, to the end by default. */
+  read(key: string, range?: { readonly start: number; readonly end: number }): Promise<Readable>;
+  /** A path where a worker can read the whole file: its own place, or a copy made in `directory`. */
+  materialize(key: string, directory: string): Promise<string>;
+  /** Moves a finished local file to `key`, durable and all at once; an existing file there is replaced. */
+  publish(key: string, path: string): Promise<void>;
+  /** The keys that begin with `prefix`. */
+  list(prefix: string): Promise<readonly string[]>;
+  /** Removes the file; a missing one is no error. */
+  remove(key: string): Promise<void>;
+  /** A real round trip; throws when the store cannot answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,58 @@
+/**
+ * Where records live: uploads, jobs and the flow definitions that jobs are pinned to.
+ *
+ * Every write is conditional on the version that its writer read, and changes the record, its event log and its place
+ * in the index of deadlines together or not at all. Deliberately not part of it: blind writes, locks, queries by
+ * content, notifications (that is the `EventBroadcaster`).
+ */
+import type { LoggedEvent } from '../domain/event.ts';
+import type { FlowDefinition } from '../domain/flow.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { UploadRecord } from '../domain/upload.ts';
+import type { JobQueue } from './job-queue.ts';
+
+/** The collections and what each one holds. */
+export interface Collections {
+  readonly uploads: UploadRecord;
+  readonly jobs: JobRecord;
+  readonly definitions: FlowDefinition;
+}
+
+export type Collection = keyof Collections;
+
+export interface Entry<T> {
+  readonly value: T;
+  /** Counts the writes of this record, from 1. */
+  readonly version: number;
+}
+
+export interface Change<C extends Collection> {
+  readonly collection: C;
+  readonly id: string;
+  readonly value: Collections[C];
+  /** The version that the writer read; 0: the record must not exist yet. */
+  readonly expectedVersion: number;
+  /** Appended to the log of this record; numbers must grow. */
+  readonly events?: readonly LoggedEvent[];
+  /** When `due` shall name this record, milliseconds since 1970; absent: never. */
+  readonly dueAt?: number;
+}
+
+export interface KvStore {
+  get<C extends Collection>(collection: C, id: string): Promise<Entry<Collections[C]> | undefined>;
+  /** The new version, or `undefined` when the record is no longer at `expectedVersion`: nothing was written. */
+  commit<C extends Collection>(change: Change<C>): Promise<number | undefined>;
+  /** Removes the record, its log and its deadline; `false` when there was none. */
+  remove(collection: Collection, id: string): Promise<boolean>;
+  /** The log of a record after `seq`, oldest first. */
+  events(collection: Collection, id: string, after: number): Promise<readonly LoggedEvent[]>;
+  /** Ids whose deadline is at or before `until`, earliest first, at most `limit`. */
+  due(collection: Collection, until: number, limit: number): Promise<readonly string[]>;
+  /** Resolves when everything committed before the call survives a power cut, as far as the driver was told to care. */
+  flush(): Promise<void>;
+  /** The job queue that lives beside the records. */
+  queue(): JobQueue;
+  /** A real round trip; throws when the store cannot answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,78 @@
+/**
+ * The contract of a node kind. A kind is one file in `nodes` that exports what `defineNode` returns: a function that
+ * flow files call to make a node of that kind, carrying its own description for the loader, the engine and the worker.
+ */
+import type { Static, TObject } from 'typebox';
+import type { FlowNode, NodeSettings } from '../domain/flow.ts';
+import type { JsonValue } from '../domain/upload.ts';
+import type { WorkerFile, WorkerLimits } from './worker-pool.ts';
+
+/** What a worker kind gets for one run. */
+export interface NodeRun<Options> {
+  readonly options: Options;
+  readonly files: readonly WorkerFile[];
+  readonly directory: string;
+  readonly intermediate: boolean;
+  readonly limits: WorkerLimits;
+}
+
+/** A file that a kind has written into `directory`. */
+export interface NodeOutput extends WorkerFile {
+  readonly meta: { readonly [key: string]: JsonValue };
+}
+
+export interface NodeDescription<Kind extends string, Schema extends TObject, Accepts extends string> {
+  /** The `type` in flow files. */
+  readonly kind: Kind;
+  /** Shown to people: "Resize". */
+  readonly name: string;
+  /** Unknown options are refused, so every object in it says `additionalProperties: false`. */
+  readonly options: Schema;
+  /**
+   * - `input`: no incoming edges; its files are uploads, and the engine waits for them.
+   * - `process`: has `run`, and runs in a worker.
+   * - `output`: hands its input on as final outputs.
+   */
+  readonly role: 'input' | 'process' | 'output';
+  /** Globs of the media types that it takes; none for inputs. */
+  readonly accepts: readonly Accepts[];
+  /** Globs of what it delivers, given its options and the globs of what comes in. */
+  produces(options: Static<Schema>, incoming: readonly string[]): readonly string[];
+  /** Checks between options that a schema cannot express: a message that begins with the option's name, or nothing. */
+  check?(options: Static<Schema>): string | undefined;
+  /** Runs in a worker child; throws `ServiceError`. Heavy libraries are imported in here, never at the top. */
+  run?(run: NodeRun<Static<Schema>>): Promise<readonly NodeOutput[]>;
+}
+
+/** A node as a constructor makes it: its key beside its plain data. */
+export interface KeyedNode<Id extends string, Kind extends string> extends FlowNode {
+  readonly id: Id;
+  readonly type: Kind;
+}
+
+export interface NodeKind<
+  Kind extends string = string,
+  Schema extends TObject = TObject,
+  Accepts extends string = string,
+> extends NodeDescription<Kind, Schema, Accepts> {
+  /** Makes a node of this kind for a flow file: key, options, settings. */
+  <const Id extends string>(id: Id, options?: Static<Schema>, settings?: NodeSettings): KeyedNode<Id, Kind>;
+}
+
+/** Describes a kind once and makes it callable as the constructor of its nodes. */
+export const defineNode = <const Kind extends string, Schema extends TObject, const Accepts extends string>(
+  description: NodeDescription<Kind, Schema, Accepts>,
+): NodeKind<Kind, Schema, Accepts> => {
+  const construct = <const Id extends string>(id: Id, options?: Static<Schema>, settings: NodeSettings = {}) => ({
+    id,
+    type: description.kind,
+    ...(options === undefined ? {} : { options: options as Record<string, unknown> }),
+    ...settings,
+  });
+  // `name` of a function is read-only, so it is defined rather than assigned.
+  return Object.defineProperties(construct, Object.getOwnPropertyDescriptors(description)) as NodeKind<
+    Kind,
+    Schema,
+    Accepts
+  >;
+};
