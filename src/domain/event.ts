@@ -1,6 +1,6 @@
 /**
  * Events as they are logged: one ordered log per upload and per job, numbered from 1. What the socket sends (WIRE 5)
- * is made from them in `events/frames`; URLs and progress are not stored here but read from the record when a frame
+ * is made from them in `http/frames`; URLs and progress are not stored here but read from the record when a frame
  * is made.
  */
 import type { ErrorCode } from './errors.ts';

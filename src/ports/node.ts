@@ -3,7 +3,9 @@
  * flow files call to make a node of that kind, carrying its own description for the loader, the engine and the worker.
  */
 import type { Static, TObject } from 'typebox';
-import type { FlowNode, NodeSettings } from '../domain/flow.ts';
+import { markCallSite } from '../domain/call-site.ts';
+import type { KeyedNode } from '../domain/define-flow.ts';
+import type { NodeSettings } from '../domain/flow.ts';
 import type { JsonValue } from '../domain/upload.ts';
 import type { WorkerFile, WorkerLimits } from './worker-pool.ts';
 
@@ -21,7 +23,12 @@ export interface NodeOutput extends WorkerFile {
   readonly meta: { readonly [key: string]: JsonValue };
 }
 
-export interface NodeDescription<Kind extends string, Schema extends TObject, Accepts extends string> {
+export interface NodeDescription<
+  Kind extends string = string,
+  Schema extends TObject = TObject,
+  Accepts extends string = string,
+  Produces extends string = string,
+> {
   /** The `type` in flow files. */
   readonly kind: Kind;
   /** Shown to people: "Resize". */
@@ -37,42 +44,53 @@ export interface NodeDescription<Kind extends string, Schema extends TObject, Ac
   /** Globs of the media types that it takes; none for inputs. */
   readonly accepts: readonly Accepts[];
   /** Globs of what it delivers, given its options and the globs of what comes in. */
-  produces(options: Static<Schema>, incoming: readonly string[]): readonly string[];
+  produces(options: Static<Schema>, incoming: readonly string[]): readonly Produces[];
   /** Checks between options that a schema cannot express: a message that begins with the option's name, or nothing. */
   check?(options: Static<Schema>): string | undefined;
   /** Runs in a worker child; throws `ServiceError`. Heavy libraries are imported in here, never at the top. */
   run?(run: NodeRun<Static<Schema>>): Promise<readonly NodeOutput[]>;
 }
 
-/** A node as a constructor makes it: its key beside its plain data. */
-export interface KeyedNode<Id extends string, Kind extends string> extends FlowNode {
-  readonly id: Id;
-  readonly type: Kind;
-}
-
 export interface NodeKind<
   Kind extends string = string,
   Schema extends TObject = TObject,
   Accepts extends string = string,
-> extends NodeDescription<Kind, Schema, Accepts> {
+  Produces extends string = string,
+> extends NodeDescription<Kind, Schema, Accepts, Produces> {
   /** Makes a node of this kind for a flow file: key, options, settings. */
-  <const Id extends string>(id: Id, options?: Static<Schema>, settings?: NodeSettings): KeyedNode<Id, Kind>;
+  <const Id extends string, Keep extends boolean = false>(
+    id: Id,
+    options?: Static<Schema>,
+    settings?: NodeSettings & { readonly keepOutput?: Keep },
+  ): KeyedNode<Id, Kind, Accepts, Produces, Keep>;
 }
 
+/** The node registry: kinds by their `kind`. */
+export type NodeKinds = Readonly<Record<string, NodeDescription>>;
+
 /** Describes a kind once and makes it callable as the constructor of its nodes. */
-export const defineNode = <const Kind extends string, Schema extends TObject, const Accepts extends string>(
-  description: NodeDescription<Kind, Schema, Accepts>,
-): NodeKind<Kind, Schema, Accepts> => {
-  const construct = <const Id extends string>(id: Id, options?: Static<Schema>, settings: NodeSettings = {}) => ({
-    id,
-    type: description.kind,
-    ...(options === undefined ? {} : { options: options as Record<string, unknown> }),
-    ...settings,
-  });
+export const defineNode = <
+  const Kind extends string,
+  Schema extends TObject,
+  const Accepts extends string,
+  Produces extends string = string,
+>(
+  description: NodeDescription<Kind, Schema, Accepts, Produces>,
+): NodeKind<Kind, Schema, Accepts, Produces> => {
+  const construct = (id: string, options?: Static<Schema>, settings: NodeSettings = {}) => {
+    const node = {
+      id,
+      type: description.kind,
+      ...(options === undefined ? {} : { options: options as Record<string, unknown> }),
+      ...settings,
+    };
+    return markCallSite(node, construct);
+  };
   // `name` of a function is read-only, so it is defined rather than assigned.
   return Object.defineProperties(construct, Object.getOwnPropertyDescriptors(description)) as NodeKind<
     Kind,
     Schema,
-    Accepts
+    Accepts,
+    Produces
   >;
 };

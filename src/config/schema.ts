@@ -1,0 +1,77 @@
+/** Every setting of the service; `.env.example` and the README's table show the same rows, and tests keep them equal. */
+import { availableParallelism } from 'node:os';
+import { bytes, choice, duration, onOff, optionalText, origin, text, whole } from './setting.ts';
+
+export const settings = {
+  host: text({ name: 'HOST', fallback: '0.0.0.0', description: 'Address to listen on' }),
+  port: whole({ name: 'PORT', fallback: '3000', min: 0, max: 65535, description: 'Port to listen on; 0 takes a free one' }),
+  basePath: text({ name: 'BASE_PATH', fallback: 'sluice', description: 'First segment of every path; / for none' }),
+  publicUrl: origin({
+    name: 'PUBLIC_URL',
+    description: 'Scheme and host that clients use; makes Location and file addresses absolute',
+  }),
+  logLevel: choice({
+    name: 'LOG_LEVEL',
+    fallback: 'info',
+    words: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    description: 'Least severe level that is logged',
+  }),
+  dataDirectory: text({ name: 'DATA_DIR', fallback: './data', description: 'Directory of the embedded stores' }),
+  scratchDirectory: optionalText({
+    name: 'SCRATCH_DIR',
+    description: 'Directory for the work of nodes; default: in DATA_DIR, where results need no copy',
+  }),
+  flowsDirectory: text({ name: 'FLOWS_DIR', fallback: './flows', description: 'Directory of the flow definitions' }),
+  flowsOnError: choice({
+    name: 'FLOWS_ON_ERROR',
+    fallback: 'fail',
+    words: ['fail', 'skip'],
+    description: 'Whether a flow file with an error stops the start or is left out',
+  }),
+  durability: choice({
+    name: 'DURABILITY',
+    fallback: 'full',
+    words: ['full', 'process'],
+    description: 'What an acknowledged byte survives: full: power loss; process: a crash of the service',
+  }),
+  maxUploadSize: bytes({ name: 'MAX_UPLOAD_SIZE', fallback: '5GiB', description: 'Largest upload, bytes' }),
+  uploadIdleTimeout: duration({
+    name: 'UPLOAD_IDLE_TIMEOUT',
+    fallback: '60s',
+    description: 'A body that sends nothing for so long is ended; what arrived is kept',
+  }),
+  workers: whole({
+    name: 'WORKERS',
+    fallback: String(availableParallelism()),
+    min: 0,
+    max: 256,
+    description: 'Child processes that run nodes; 0: none here; default: the number of processors',
+  }),
+  workerMemory: bytes({ name: 'WORKER_MEMORY', fallback: '2GiB', description: 'Memory of one child before it is ended' }),
+  maxImagePixels: whole({
+    name: 'MAX_IMAGE_PIXELS',
+    fallback: '100000000',
+    min: 1,
+    max: 1_000_000_000,
+    description: 'Largest image that nodes decode, pixels, all frames together',
+  }),
+  flowTimeout: duration({
+    name: 'FLOW_TIMEOUT',
+    fallback: '10m',
+    description: 'Time in running after which a job fails, for flows that say nothing',
+  }),
+  flowRetries: whole({
+    name: 'FLOW_RETRIES',
+    fallback: '2',
+    min: 0,
+    max: 20,
+    description: 'Tries after the first of a node, for flows that say nothing',
+  }),
+  shutdownTimeout: duration({
+    name: 'SHUTDOWN_TIMEOUT',
+    fallback: '10s',
+    description: 'After SIGTERM the process exits after so long at the latest',
+  }),
+  console: onOff({ name: 'CONSOLE', fallback: 'on', description: 'The built-in page at the base path' }),
+  docs: onOff({ name: 'API_DOCS', fallback: 'off', description: 'A page that shows the API at /api/docs' }),
+} as const;

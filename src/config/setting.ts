@@ -1,0 +1,99 @@
+/** One setting: the environment variable, how its text is read, what it is for. */
+
+export interface Setting<T> {
+  /** Environment variable. */
+  readonly name: string;
+  /** One line for `.env.example` and the docs, with the unit. */
+  readonly description: string;
+  /** As it would stand in the environment; absent: not set. */
+  readonly fallback?: string;
+  /** The value, or an `Error` whose message says what the variable must be. */
+  read(text: string): T;
+  /** Without a value and without a fallback the setting is `undefined`. */
+  readonly optional: boolean;
+}
+
+type Described = { readonly name: string; readonly description: string; readonly fallback: string };
+
+/** Any text that is not empty. */
+export const text = (described: Described): Setting<string> => ({ ...described, optional: false, read: (value) => value });
+
+/** Text that may be left out. */
+export const optionalText = (described: Omit<Described, 'fallback'>): Setting<string | undefined> => ({
+  ...described,
+  optional: true,
+  read: (value) => value,
+});
+
+/** A whole number within bounds. */
+export const whole = (described: Described & { readonly min: number; readonly max: number }): Setting<number> => ({
+  ...described,
+  optional: false,
+  read(value) {
+    const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= described.min && number <= described.max) return number;
+    throw new Error(`must be a whole number from ${described.min} to ${described.max}`);
+  },
+});
+
+const units: Readonly<Record<string, number>> = { '': 1, b: 1, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 };
+
+/** A number of bytes: digits, or digits with KiB, MiB, GiB, TiB. */
+export const bytes = (described: Described): Setting<number> => ({
+  ...described,
+  optional: false,
+  read(value) {
+    const [, digits = '', unit = ''] = /^(\d{1,16})\s*([a-z]*)$/i.exec(value) ?? [];
+    const size = Number(digits) * (units[unit.toLowerCase()] ?? Number.NaN);
+    if (digits !== '' && Number.isSafeInteger(size)) return size;
+    throw new Error('must be a number of bytes, such as 5368709120 or 5GiB');
+  },
+});
+
+const durations: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration in milliseconds: digits with ms, s, m, h or d. At most 24 days, what a timer can hold. */
+export const duration = (described: Described): Setting<number> => ({
+  ...described,
+  optional: false,
+  read(value) {
+    const [, digits = '', unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(value) ?? [];
+    const ms = Number(digits) * (durations[unit] ?? Number.NaN);
+    if (ms > 0 && ms <= 2 ** 31 - 1) return ms;
+    throw new Error('must be a duration of at most 24 days, such as 500ms, 30s, 10m or 1d');
+  },
+});
+
+/** One of several words. */
+export const choice = <const W extends string>(
+  described: Described & { readonly words: readonly W[] },
+): Setting<W> => ({
+  ...described,
+  optional: false,
+  read(value) {
+    const word = described.words.find((one) => one === value);
+    if (word !== undefined) return word;
+    throw new Error(`must be one of ${described.words.join(', ')}`);
+  },
+});
+
+/** `on` or `off`. */
+export const onOff = (described: Described): Setting<boolean> => ({
+  ...described,
+  optional: false,
+  read(value) {
+    if (value === 'on' || value === 'off') return value === 'on';
+    throw new Error('must be on or off');
+  },
+});
+
+/** An absolute http or https address without path. */
+export const origin = (described: Omit<Described, 'fallback'>): Setting<string | undefined> => ({
+  ...described,
+  optional: true,
+  read(value) {
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url.origin;
+    throw new Error('must be an address such as https://files.example.org, without a path');
+  },
+});

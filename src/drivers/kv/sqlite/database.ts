@@ -1,0 +1,72 @@
+/** The database file: opening it for this process alone, transactions, and what its errors mean. */
+import fs from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ServiceError } from '../../../domain/errors.ts';
+
+/** Primary result codes of SQLite. */
+const busy = 5;
+const full = 13;
+const constraint = 19;
+
+/** The primary result code when the error is SQLite's own; the upper bits only refine it. */
+const resultCode = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+
+/**
+ * Opens the file, and makes it when it is missing. It is locked until it is closed.
+ *
+ * With the exclusive mode set before the first access, SQLite keeps the index of the WAL in memory instead of a shared
+ * file. NORMAL syncs at checkpoints only: a commit is durable once the `-wal` file is synced.
+ */
+export const openDatabase = (path: string): DatabaseSync => {
+  fs.mkdirSync(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path);
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    database.exec('BEGIN EXCLUSIVE; COMMIT');
+    return database;
+  } catch (error) {
+    database.close();
+    if (resultCode(error) !== busy) throw error;
+    throw new Error(`The database ${path} is in use by another process`, { cause: error });
+  }
+};
+
+/** Runs `work` as one transaction, which a throw or the answer `undefined` takes back. */
+export const createTransaction = (database: DatabaseSync): (<T>(work: () => T) => T) => {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const rollback = database.prepare('ROLLBACK');
+
+  return (work) => {
+    begin.run();
+    try {
+      const result = work();
+      (result === undefined ? rollback : commit).run();
+      return result;
+    } catch (error) {
+      // SQLite itself takes some failures back, a full disk for example.
+      if (database.isTransaction) rollback.run();
+      throw error;
+    }
+  };
+};
+
+/** SQLite's refusals as errors that clients may see; what only a mistake in the program explains stays as it is. */
+export const databaseFailure = (error: unknown): unknown => {
+  const code = resultCode(error);
+  if (code === full) return new ServiceError('STORAGE_FULL', undefined, { cause: error });
+  const closed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
+  const refused = code !== undefined && code !== constraint;
+  return closed || refused ? new ServiceError('UNAVAILABLE', undefined, { cause: error }) : error;
+};
+
+/** Runs synchronous work on the database behind an asynchronous port. */
+export const answer = async <T>(work: () => T): Promise<T> => {
+  try {
+    return work();
+  } catch (error) {
+    throw databaseFailure(error);
+  }
+};

@@ -1,0 +1,65 @@
+/**
+ * Records in one SQLite file of this process alone. The calls are synchronous inside: a commit is some microseconds,
+ * and only `flush` waits for the disk.
+ *
+ * `database` opens and locks the file, `records` holds the statements, `flush` makes commits durable. The job queue
+ * beside the records is `drivers/queue/sqlite`.
+ */
+import type { Clock } from '../../../ports/clock.ts';
+import type { JobQueue } from '../../../ports/job-queue.ts';
+import type { KvStore } from '../../../ports/kv-store.ts';
+// biome-ignore lint/style/noRestrictedImports: the rule means the index of the service; this one is the sibling driver's
+import { type SqliteQueue, sqliteQueue } from '../../queue/sqlite/index.ts';
+import { answer, openDatabase } from './database.ts';
+import { noFlush, walFlush } from './flush.ts';
+import { createRecords } from './records.ts';
+
+export interface SqliteKvStoreOptions {
+  /** The database file; its directory is made when it is missing. */
+  readonly path: string;
+  /** `full`: what was flushed survives a power cut; `process`: the death of the process. */
+  readonly durability: 'full' | 'process';
+  readonly clock: Clock;
+}
+
+/** Opens the store. Throws an error that names the path when another process has it open. */
+export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions): KvStore => {
+  const database = openDatabase(path);
+  const records = createRecords(database);
+  const { written, flush, check, close } = durability === 'full' ? walFlush(path) : noFlush;
+  let queue: SqliteQueue | undefined;
+
+  return {
+    get: (collection, id) => answer(() => records.get(collection, id)),
+    commit: (change) =>
+      answer(() => {
+        const version = records.commit(change);
+        if (version !== undefined) written();
+        return version;
+      }),
+    remove: (collection, id) =>
+      answer(() => {
+        const removed = records.remove(collection, id);
+        if (removed) written();
+        return removed;
+      }),
+    events: (collection, id, after) => answer(() => records.events(collection, id, after)),
+    due: (collection, until, limit) => answer(() => records.due(collection, until, limit)),
+    flush,
+    queue: (): JobQueue => {
+      queue ??= sqliteQueue({ database, clock });
+      return queue;
+    },
+    ping: () =>
+      answer(() => {
+        check();
+        records.due('uploads', 0, 1);
+      }),
+    close: async () => {
+      if (!database.isOpen) return;
+      queue?.abandon();
+      await close();
+      if (database.isOpen) database.close();
+    },
+  };
+};

@@ -1,0 +1,27 @@
+import { isEnded, isTaskSettled, type JobRecord } from '../domain/job.ts';
+import { type EngineDeps, findJob, updateJob } from './records.ts';
+import { sweepFiles, sweepUploads } from './sweep.ts';
+
+/**
+ * Cancels a job at once, wherever it runs: the record says so first, and its holder lets go when it is woken. A job
+ * that has ended stays as it is. Errors: `FLOW_JOB_NOT_FOUND`.
+ */
+export type CancelJob = (jobId: string, clientId: string | undefined) => Promise<JobRecord>;
+
+export const createCancelJob =
+  (deps: EngineDeps): CancelJob =>
+  async (jobId, clientId) => {
+    const entry = await findJob(deps, jobId, clientId);
+    const cancelled = await updateJob(deps, entry, (job) => {
+      if (isEnded(job)) return undefined;
+      const { lease: _, pauseReason: __, ...rest } = job;
+      const endedAt = new Date(deps.clock.now()).toISOString();
+      const tasks = job.tasks.map((task) => (isTaskSettled(task) ? task : { ...task, status: 'cancelled' as const }));
+      const value: JobRecord = { ...rest, tasks, status: 'cancelled', endedAt, epoch: job.epoch + 1 };
+      return { value, events: [{ type: 'flow_cancelled' }] };
+    });
+    if (cancelled === undefined) return (await findJob(deps, jobId, clientId)).value;
+    await sweepUploads(deps, cancelled.value, new Set());
+    await sweepFiles(deps, cancelled.value, new Set());
+    return cancelled.value;
+  };

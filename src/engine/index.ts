@@ -1,0 +1,57 @@
+/**
+ * The engine: flows become jobs (`start`), jobs wait for their inputs (`resume`), walk their graph (`run`, one node's
+ * try in `attempt` and `run-node`) and end. The path comes from `uploads/complete` and goes on to a worker in
+ * `nodes`, then to the data store; every checkpoint is told through `events/publish`.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import type { Consumer } from '../ports/job-queue.ts';
+import { type AddInput, createAddInput } from './add-input.ts';
+import { type CancelJob, createCancelJob } from './cancel.ts';
+import { createReadJobs, type ReadJobs } from './read.ts';
+import type { EngineDeps } from './records.ts';
+import { createRecoverJobs, type RecoverJobs } from './recover.ts';
+import { type AppendBody, createResume, type ResumeJob } from './resume.ts';
+import { createRun } from './run.ts';
+import { createStart, type StartFlow } from './start.ts';
+import { createWake, type WakeJob } from './wake.ts';
+
+export interface Engine extends ReadJobs {
+  readonly start: StartFlow;
+  readonly resume: ResumeJob;
+  readonly cancel: CancelJob;
+  readonly wake: WakeJob;
+  readonly addInput: AddInput;
+  readonly recover: RecoverJobs;
+  /** Begins to take jobs from the queue; scratch folders of a former life are removed first. */
+  work(): Promise<void>;
+  /** Stops the jobs that run here at their last checkpoint and gives them back to the queue. */
+  drain(): Promise<void>;
+}
+
+export const createEngine = (deps: EngineDeps & { readonly append: AppendBody }): Engine => {
+  const wake = createWake(deps);
+  const run = createRun(deps);
+  const shutdown = new AbortController();
+  let consumer: Consumer | undefined;
+  return {
+    start: createStart(deps),
+    resume: createResume({ ...deps, wake }),
+    cancel: createCancelJob(deps),
+    wake,
+    addInput: createAddInput(deps),
+    recover: createRecoverJobs(deps),
+    ...createReadJobs(deps),
+    async work() {
+      if (deps.workerPool.size === 0) return;
+      await rm(deps.scratchDirectory, { recursive: true, force: true });
+      await mkdir(deps.scratchDirectory, { recursive: true });
+      // One more job than workers: while one job saves its results, another one computes.
+      const options = { concurrency: deps.workerPool.size + 1 };
+      consumer = deps.queue.consume((queued) => run(queued, shutdown.signal), options);
+    },
+    async drain() {
+      shutdown.abort();
+      await consumer?.close();
+    },
+  };
+};

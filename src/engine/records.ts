@@ -1,0 +1,137 @@
+/** Reading and changing job records: what every use case of this folder starts from. */
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../domain/errors.ts';
+import type { ServiceEvent } from '../domain/event.ts';
+import type { FlowDefinition } from '../domain/flow.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { UploadFlow, UploadRecord } from '../domain/upload.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DataStore } from '../ports/data-store.ts';
+import type { EventBroadcaster } from '../ports/event-broadcaster.ts';
+import type { JobQueue } from '../ports/job-queue.ts';
+import type { Entry, KvStore } from '../ports/kv-store.ts';
+import type { NodeKind } from '../ports/node.ts';
+import type { WorkerLimits, WorkerPool } from '../ports/worker-pool.ts';
+
+/** Writes a job record with its events; see `events/publish`. */
+export type PublishJob = (publication: {
+  readonly topic: 'jobs';
+  readonly value: JobRecord;
+  readonly expectedVersion: number;
+  readonly events?: readonly ServiceEvent[];
+  readonly dueAt?: number | undefined;
+}) => Promise<Entry<JobRecord> | undefined>;
+
+/** A declared input, as the engine asks `uploads` to create it. */
+export interface InputUpload {
+  readonly fileName?: string;
+  readonly size?: number;
+  readonly type?: string;
+  readonly storageId: string;
+  readonly metadata?: unknown;
+  readonly uploadLengthDeferred?: boolean;
+  readonly checksum?: string | undefined;
+  readonly checksumAlgorithm?: string | undefined;
+  readonly lastModified?: number | undefined;
+  readonly flow: UploadFlow;
+  readonly clientId?: string | undefined;
+}
+
+/** What the engine asks of `uploads`; `service.ts` hands it across. */
+export interface InputUploads {
+  create(upload: InputUpload): Promise<UploadRecord>;
+  get(id: string, clientId: string | undefined): Promise<UploadRecord>;
+  finalize(id: string, clientId: string | undefined): Promise<UploadRecord>;
+  abandon(id: string): Promise<void>;
+  removeBytes(id: string): Promise<void>;
+}
+
+export interface EngineDeps {
+  readonly kvStore: KvStore;
+  readonly publish: PublishJob;
+  readonly queue: JobQueue;
+  readonly eventBroadcaster: EventBroadcaster;
+  readonly workerPool: WorkerPool;
+  readonly clock: Clock;
+  readonly flows: Readonly<Record<string, FlowDefinition>>;
+  readonly kinds: Readonly<Record<string, NodeKind>>;
+  readonly uploads: InputUploads;
+  /** The store of a storage id; throws `STORAGE_NOT_FOUND`. */
+  readonly storage: (storageId: string) => DataStore;
+  readonly scratchDirectory: string;
+  readonly limits: WorkerLimits;
+  readonly defaults: {
+    /** Milliseconds in `running`, for flows that say nothing. */
+    readonly timeout: number;
+    /** Tries after the first, for flows and nodes that say nothing. */
+    readonly retries: number;
+  };
+  /** The delay before a node's next try, milliseconds: exponential with full jitter. */
+  readonly retryDelay: (attempt: number) => number;
+  readonly onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+/** A holder that has not renewed its lease for so long is dead, milliseconds. */
+export const leaseMs = 10_000;
+
+/** How long after its last change recovery looks at a job that nobody holds. */
+const unattendedMs = 30_000;
+
+/** When recovery must look at the record; paused jobs are found through their uploads. */
+export const dueAt = (job: JobRecord, now: number): number | undefined => {
+  if (job.status === 'running') return (job.lease?.until ?? now) + unattendedMs;
+  return job.status === 'pending' ? now + unattendedMs : undefined;
+};
+
+/** The job of this client; another client's is as unknown as one that never was. */
+export const findJob = async (
+  deps: Pick<EngineDeps, 'kvStore'>,
+  id: string,
+  clientId: string | undefined,
+): Promise<Entry<JobRecord>> => {
+  const entry = await deps.kvStore.get('jobs', id);
+  if (entry === undefined || entry.value.clientId !== clientId) throw new ServiceError('FLOW_JOB_NOT_FOUND');
+  return entry;
+};
+
+/** The definition that the job is pinned to. */
+export const definitionOf = async (deps: Pick<EngineDeps, 'kvStore'>, job: JobRecord): Promise<FlowDefinition> => {
+  const entry = await deps.kvStore.get('definitions', job.definitionHash);
+  if (entry === undefined) throw new ServiceError('FLOW_NOT_FOUND', 'The definition of the job is gone');
+  return entry.value;
+};
+
+/** Keeps the definition for the jobs that start now, under the hash of its content. */
+export const pinDefinition = async (deps: Pick<EngineDeps, 'kvStore'>, flow: FlowDefinition): Promise<string> => {
+  const hash = createHash('sha256').update(JSON.stringify(flow)).digest('hex');
+  // A definition is never changed, so losing to another writer is as good as winning.
+  await deps.kvStore.commit({ collection: 'definitions', id: hash, value: flow, expectedVersion: 0 });
+  return hash;
+};
+
+/** What a change makes of a job, and what it tells; `undefined`: nothing is to be changed. */
+export type JobChange = (
+  job: JobRecord,
+) => { readonly value: JobRecord; readonly events?: readonly ServiceEvent[] } | undefined;
+
+/** Applies the change to the newest record, again and again until no other writer was first. */
+export const updateJob = async (
+  deps: Pick<EngineDeps, 'kvStore' | 'publish' | 'clock'>,
+  entry: Entry<JobRecord>,
+  change: JobChange,
+): Promise<Entry<JobRecord> | undefined> => {
+  for (let base: Entry<JobRecord> | undefined = entry; base !== undefined; ) {
+    const changed = change(base.value);
+    if (changed === undefined) return undefined;
+    const saved = await deps.publish({
+      topic: 'jobs',
+      value: changed.value,
+      expectedVersion: base.version,
+      ...(changed.events === undefined ? {} : { events: changed.events }),
+      dueAt: dueAt(changed.value, deps.clock.now()),
+    });
+    if (saved !== undefined) return saved;
+    base = await deps.kvStore.get('jobs', entry.value.id);
+  }
+  throw new ServiceError('FLOW_JOB_NOT_FOUND');
+};

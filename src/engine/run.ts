@@ -1,0 +1,204 @@
+/**
+ * Engine, step 4 of an upload's path: walks the graph of a job from where its record stands to its end or its next
+ * pause. Every step is a conditional write, so a crash anywhere is continued by the next claim.
+ */
+import { ServiceError, toServiceError } from '../domain/errors.ts';
+import type { ServiceEvent } from '../domain/event.ts';
+import { isTaskSettled, type JobRecord, withTask } from '../domain/job.ts';
+import type { QueueEntry, QueueOutcome } from '../ports/job-queue.ts';
+import { runTask } from './attempt.ts';
+import { collectOutputs, nextSteps } from './plan.ts';
+import type { EngineDeps } from './records.ts';
+import { claim, HoldEnded, type Session } from './session.ts';
+import { settleInputs } from './settle-inputs.ts';
+import { sweepFiles, sweepUploads } from './sweep.ts';
+
+/** Waits longer than this give the slot back to the queue, milliseconds. */
+const longestWaitMs = 5000;
+
+/** Handles one queue entry. `shutdown` ends the work at the last checkpoint and puts the entry back. */
+export type RunJob = (queued: QueueEntry, shutdown: AbortSignal) => Promise<QueueOutcome>;
+
+export const createRun =
+  (deps: EngineDeps): RunJob =>
+  async (queued, shutdown) => {
+    const session = await claim(deps, queued, shutdown);
+    if (session === undefined) return 'done';
+    const deadline = startDeadline(deps, session);
+    const running = new Map<string, Promise<void>>();
+    try {
+      return await walk(deps, session, running);
+    } catch (error) {
+      return await endEarly(deps, session, error, running);
+    } finally {
+      clearTimeout(deadline);
+      session.close();
+    }
+  };
+
+/** The flow's time limit: what is left of it when this hold begins. */
+const startDeadline = (deps: EngineDeps, session: Session): NodeJS.Timeout => {
+  const timeout = session.flow.timeout ?? deps.defaults.timeout;
+  const message = `The flow has run for more than ${timeout} ms`;
+  const left = Math.max(0, timeout - session.runningMs());
+  return setTimeout(() => session.end(new ServiceError('TIMEOUT', message, { details: { timeout } })), left);
+};
+
+const walk = async (deps: EngineDeps, session: Session, running: Map<string, Promise<void>>): Promise<QueueOutcome> => {
+  const aborted = rejectOnAbort(session.signal);
+  for (;;) {
+    session.signal.throwIfAborted();
+    const { wakes } = session.job;
+    const woken = session.woken();
+    await settleInputs(deps, session);
+    await startReady(deps, session, running);
+    if (running.size === 0) {
+      const outcome = await leave(deps, session, wakes);
+      if (outcome !== 'continue') return outcome;
+      continue;
+    }
+    await Promise.race([aborted, woken, ...running.values()]);
+  }
+};
+
+const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {});
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  return promise;
+};
+
+/** Skips what no file will reach, and starts what is ready and due. */
+const startReady = async (deps: EngineDeps, session: Session, running: Map<string, Promise<void>>): Promise<void> => {
+  for (;;) {
+    const { ready, skipped } = nextSteps(session.flow, session.job);
+    if (skipped.length > 0) {
+      await session.update((job) => skip(job, skipped));
+      continue;
+    }
+    for (const nodeId of ready) {
+      const task = session.job.tasks.find((one) => one.nodeId === nodeId);
+      if (running.has(nodeId) || (task?.retryAt ?? 0) > deps.clock.now()) continue;
+      const run = runTask(deps, session, nodeId).finally(() => running.delete(nodeId));
+      // Whoever races this promise hears of its failure; nobody may be left to when the job ends first.
+      run.catch(() => {});
+      running.set(nodeId, run);
+    }
+    return;
+  }
+};
+
+const skip = (job: JobRecord, nodeIds: readonly string[]) => ({
+  value: nodeIds.reduce((next, nodeId) => withTask(next, nodeId, { status: 'skipped' }), job),
+  events: nodeIds.map((nodeId): ServiceEvent => ({ type: 'node_skipped', nodeId })),
+});
+
+/** Nothing runs: the job is done, waits for a retry, or waits for uploads. */
+const leave = async (deps: EngineDeps, session: Session, wakes: number): Promise<QueueOutcome | 'continue'> => {
+  const { job } = session;
+  if (job.tasks.every(isTaskSettled)) {
+    await complete(deps, session);
+    return 'done';
+  }
+  const retries = job.tasks.filter((task) => task.status === 'retrying').map((task) => task.retryAt ?? 0);
+  if (retries.length > 0) return waitForRetry(session, Math.min(...retries) - deps.clock.now());
+  // Only inputs are open. A wake-up that came meanwhile may be about one of them, so look again before leaving.
+  const paused = await session.update((latest) => (latest.wakes === wakes ? pause(latest) : undefined));
+  return paused ? 'done' : 'continue';
+};
+
+const pause = (job: JobRecord) => {
+  const { lease: _, ...rest } = job;
+  const value: JobRecord = { ...rest, status: 'paused', pauseReason: 'uploads' };
+  return { value, events: [{ type: 'flow_paused' as const }] };
+};
+
+const waitForRetry = async (session: Session, ms: number): Promise<QueueOutcome | 'continue'> => {
+  if (ms <= longestWaitMs) {
+    await sleep(Math.max(0, ms), session.signal);
+    return 'continue';
+  }
+  await session.update(withoutLease);
+  return { delayMs: ms };
+};
+
+const withoutLease = (job: JobRecord) => {
+  const { lease: _, ...value } = job;
+  return { value };
+};
+
+const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, rejectOnAbort(signal)]).finally(() => clearTimeout(timer));
+};
+
+/** Cleans up and ends the job well. Everything it needs is checkpointed, so a crash in between only repeats this. */
+const complete = async (deps: EngineDeps, session: Session): Promise<void> => {
+  const outputs = collectOutputs(session.flow, session.job);
+  const keep = new Set(Object.values(outputs).map((output) => output.key));
+  await sweepFiles(deps, session.job, keep);
+  await sweepUploads(deps, session.job, keep);
+  const none = keep.size === 0 ? { warnings: ['NO_OUTPUTS'] } : {};
+  await session.update((job) => {
+    const { lease: _, ...rest } = job;
+    const value: JobRecord = { ...rest, status: 'completed', outputs, ...none, endedAt: now(deps) };
+    return { value, events: [{ type: 'flow_complete' }] };
+  });
+};
+
+const now = (deps: EngineDeps): string => new Date(deps.clock.now()).toISOString();
+
+/** Ends a hold that did not come to its end: the siblings are stopped first, then the record says why. */
+const endEarly = async (
+  deps: EngineDeps,
+  session: Session,
+  error: unknown,
+  running: ReadonlyMap<string, Promise<void>>,
+): Promise<QueueOutcome> => {
+  const slowest = longestRunning(session.job);
+  session.end(new HoldEnded('lost'));
+  await Promise.allSettled(running.values());
+  if (error instanceof HoldEnded) return release(deps, session, error);
+  await failJob(deps, session, toServiceError(error), slowest);
+  return 'done';
+};
+
+/** The node that has run longest: the one to name when the flow's time is up. */
+const longestRunning = (job: JobRecord): string => {
+  const started = job.tasks.filter((task) => task.status === 'running' || task.status === 'retrying');
+  const [first] = started.toSorted((a, b) => (a.startedAt ?? '').localeCompare(b.startedAt ?? ''));
+  return (first ?? job.tasks.find((task) => !isTaskSettled(task)) ?? job.tasks[0])?.nodeId ?? '';
+};
+
+const release = async (deps: EngineDeps, session: Session, error: HoldEnded): Promise<QueueOutcome> => {
+  if (error.reason === 'shutdown') {
+    await session.update(withoutLease);
+    return { delayMs: 0 };
+  }
+  // Whoever ended the job has swept it, perhaps before the last files of this hold were published.
+  const newest = (await deps.kvStore.get('jobs', session.job.id))?.value;
+  if (newest !== undefined && newest.status !== 'completed' && newest.endedAt !== undefined) {
+    await sweepFiles(deps, newest, new Set());
+  }
+  return 'done';
+};
+
+const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, slowest: string): Promise<void> => {
+  const nodeId = typeof error.details?.['nodeId'] === 'string' ? error.details['nodeId'] : slowest;
+  const told = { code: error.code, message: error.message, nodeId };
+  if (error.code === 'INTERNAL_ERROR') deps.onError(error.cause ?? error, { jobId: session.job.id, nodeId });
+  await session.update((job) => {
+    const { lease: _, ...rest } = withTask(job, nodeId, { status: 'failed', error: told, endedAt: now(deps) });
+    const tasks = rest.tasks.map((task) => (isTaskSettled(task) ? task : { ...task, status: 'cancelled' as const }));
+    const value: JobRecord = { ...rest, tasks, status: 'failed', error: told, endedAt: now(deps) };
+    return {
+      value,
+      events: [
+        { type: 'node_failed', nodeId, error: told },
+        { type: 'flow_error', error: told },
+      ],
+    };
+  });
+  await sweepFiles(deps, session.job, new Set());
+};

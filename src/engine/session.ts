@@ -1,0 +1,131 @@
+/** One holder's hold on a job: the lease, the newest record, and the signal that ends the hold. */
+import type { ServiceEvent } from '../domain/event.ts';
+import type { FlowDefinition } from '../domain/flow.ts';
+import { isEnded, type JobRecord } from '../domain/job.ts';
+import type { QueueEntry } from '../ports/job-queue.ts';
+import type { Entry } from '../ports/kv-store.ts';
+import { definitionOf, type EngineDeps, leaseMs, updateJob } from './records.ts';
+
+/** Why a hold ends before its work does: the job was taken or ended by somebody else, or the service stops. */
+export class HoldEnded extends Error {
+  readonly reason: 'lost' | 'shutdown';
+
+  constructor(reason: 'lost' | 'shutdown') {
+    super(`the hold on the job has ended: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+export interface Session {
+  readonly flow: FlowDefinition;
+  /** The newest record that this holder knows. */
+  readonly job: JobRecord;
+  /** Aborted with `HoldEnded` when the hold ends, or with an error that ends the job. */
+  readonly signal: AbortSignal;
+  end(reason: unknown): void;
+  /** Changes the record while the hold lasts; throws `HoldEnded`. `undefined` from `change`: nothing was written. */
+  update(change: SessionChange): Promise<boolean>;
+  /** Resolves at the next wake-up of the job or the end of the hold. */
+  woken(): Promise<void>;
+  /** Milliseconds in `running`, this hold included. */
+  runningMs(): number;
+  /** Stops renewing and listening. */
+  close(): void;
+}
+
+export type SessionChange = (
+  job: JobRecord,
+) => { readonly value: JobRecord; readonly events?: readonly ServiceEvent[] } | undefined;
+
+/** Claims the job for a queue entry; `undefined` when it has ended or another entry holds it (DESIGN 4). */
+export const claim = async (
+  deps: EngineDeps,
+  queued: QueueEntry,
+  shutdown: AbortSignal,
+): Promise<Session | undefined> => {
+  const known = await deps.kvStore.get('jobs', queued.jobId);
+  if (known === undefined) return undefined;
+  const claimed = await updateJob(deps, known, (job) => {
+    const held = job.lease !== undefined && job.lease.until > deps.clock.now() && job.lease.entry !== queued.id;
+    if (held || isEnded(job)) return undefined;
+    const { pauseReason: _, ...rest } = job;
+    return {
+      value: {
+        ...rest,
+        status: 'running',
+        startedAt: job.startedAt ?? new Date(deps.clock.now()).toISOString(),
+        epoch: job.epoch + 1,
+        lease: { entry: queued.id, until: deps.clock.now() + leaseMs },
+        tasks: job.tasks.map((task) => (task.status === 'running' ? { ...task, status: 'pending' } : task)),
+      },
+      ...(job.status === 'paused' ? { events: [{ type: 'flow_resumed' as const }] } : {}),
+    };
+  });
+  if (claimed === undefined) return undefined;
+  return openSession(deps, claimed, await definitionOf(deps, claimed.value), shutdown);
+};
+
+const openSession = async (
+  deps: EngineDeps,
+  claimed: Entry<JobRecord>,
+  flow: FlowDefinition,
+  shutdown: AbortSignal,
+): Promise<Session> => {
+  let entry = claimed;
+  const { epoch, id } = claimed.value;
+  const since = deps.clock.now();
+  const controller = new AbortController();
+  const end = (reason: unknown) => controller.abort(reason);
+  const stop = () => end(new HoldEnded('shutdown'));
+  const runningMs = () => claimed.value.runningMs + deps.clock.now() - since;
+  let wakeUp = Promise.withResolvers<void>();
+
+  const update = async (change: SessionChange): Promise<boolean> => {
+    const saved = await updateJob(deps, entry, (job) => {
+      if (job.epoch !== epoch || isEnded(job)) {
+        end(new HoldEnded('lost'));
+        throw new HoldEnded('lost');
+      }
+      const changed = change(job);
+      return changed && { ...changed, value: { ...changed.value, runningMs: runningMs() } };
+    });
+    if (saved === undefined) await refresh();
+    else if (saved.version > entry.version) entry = saved;
+    return saved !== undefined;
+  };
+
+  const refresh = async () => {
+    const newest = await deps.kvStore.get('jobs', id);
+    if (newest === undefined || newest.value.epoch !== epoch) return end(new HoldEnded('lost'));
+    if (newest.version > entry.version) entry = newest;
+    wakeUp.resolve();
+    wakeUp = Promise.withResolvers<void>();
+  };
+  // A failed refresh or renewal is made up for by the next; the lease ends the hold if none succeeds.
+  const report = (error: unknown) => deps.onError(error, { jobId: id });
+  const unsubscribe = await deps.eventBroadcaster.subscribe('jobs', id, () => void refresh().catch(report));
+  const renew = () =>
+    update((job) => ({
+      value: { ...job, lease: { entry: job.lease?.entry ?? '', until: deps.clock.now() + leaseMs } },
+    }));
+  const renewal = setInterval(() => void renew().catch(report), leaseMs / 3);
+  if (shutdown.aborted) stop();
+  shutdown.addEventListener('abort', stop);
+
+  return {
+    flow,
+    get job() {
+      return entry.value;
+    },
+    signal: controller.signal,
+    end,
+    update,
+    woken: () => wakeUp.promise,
+    runningMs,
+    close() {
+      clearInterval(renewal);
+      unsubscribe();
+      shutdown.removeEventListener('abort', stop);
+    },
+  };
+};

@@ -1,0 +1,152 @@
+import { ServiceError } from '../domain/errors.ts';
+import type { FlowDefinition } from '../domain/flow.ts';
+import type { JobRecord, TaskRecord } from '../domain/job.ts';
+import { isSettled } from '../domain/upload.ts';
+import {
+  checkOperation,
+  type InputContext,
+  type InputOperation,
+  type InputRef,
+  inputNodes,
+  maxFilesOf,
+  openDeferred,
+  openInput,
+} from './inputs.ts';
+import { dueAt, type EngineDeps, pinDefinition } from './records.ts';
+
+export interface StartRequest {
+  readonly flowId: string;
+  readonly storageId: string;
+  readonly clientId: string | undefined;
+  /** By node id; an input that is left out gets an upload of deferred length. */
+  readonly inputs?: Readonly<Record<string, InputOperation | readonly InputOperation[]>> | undefined;
+}
+
+/**
+ * Starts a flow: checks everything, creates the uploads that it waits for, then the job. Nothing is created when a
+ * check fails.
+ *
+ * Errors: `FLOW_NOT_FOUND`, `NODE_NOT_FOUND`, `VALIDATION_ERROR`, `UNSUPPORTED_FORMAT`, `FILE_TOO_LARGE`,
+ * `STORAGE_NOT_FOUND`, `FILE_NOT_FOUND`, `INVALID_JOB_STATE`.
+ */
+export type StartFlow = (request: StartRequest) => Promise<JobRecord>;
+
+export const createStart =
+  (deps: EngineDeps): StartFlow =>
+  async (request) => {
+    const flow = Object.hasOwn(deps.flows, request.flowId) ? deps.flows[request.flowId] : undefined;
+    if (flow === undefined) throw new ServiceError('FLOW_NOT_FOUND');
+    deps.storage(request.storageId);
+    const { storageId, clientId } = request;
+    const context: InputContext = { jobId: deps.clock.newId(), flow, storageId, clientId };
+    const operations = await checkInputs(deps, context, request.inputs ?? {});
+    return createJob(deps, context, await openAll(deps, context, operations));
+  };
+
+const checkInputs = async (deps: EngineDeps, context: InputContext, inputs: NonNullable<StartRequest['inputs']>) => {
+  const nodes = inputNodes(deps, context.flow);
+  for (const nodeId of Object.keys(inputs)) {
+    if (nodes.includes(nodeId)) continue;
+    throw new ServiceError('NODE_NOT_FOUND', `Flow "${context.flow.flowId}" has no input "${nodeId}"`);
+  }
+  const operations = new Map<string, readonly InputOperation[]>();
+  for (const nodeId of nodes) {
+    const list = [inputs[nodeId] ?? []].flat() as readonly InputOperation[];
+    requireCount(context.flow, nodeId, list.length);
+    for (const operation of list) await checkOperation(deps, context, nodeId, operation);
+    operations.set(nodeId, list);
+  }
+  return operations;
+};
+
+/** Refuses more files than the input takes. */
+export const requireCount = (flow: FlowDefinition, nodeId: string, count: number): void => {
+  const max = maxFilesOf(flow, nodeId);
+  if (count <= max) return;
+  throw new ServiceError('VALIDATION_ERROR', `body.inputs.${nodeId} has ${count} files, at most ${max} are taken`, {
+    details: { field: `body.inputs.${nodeId}` },
+  });
+};
+
+/** Opens every input; when one fails, those opened before it are given up, so that nothing is left behind. */
+const openAll = async (
+  deps: EngineDeps,
+  context: InputContext,
+  operations: ReadonlyMap<string, readonly InputOperation[]>,
+): Promise<ReadonlyMap<string, readonly InputRef[]>> => {
+  const refs = new Map<string, InputRef[]>();
+  try {
+    for (const [nodeId, list] of operations) {
+      const opened: InputRef[] = [];
+      refs.set(nodeId, opened);
+      for (const operation of list) opened.push(await openInput(deps, context, nodeId, operation));
+      if (list.length === 0) opened.push(await openDeferred(deps, context, nodeId));
+    }
+    return refs;
+  } catch (error) {
+    const owned = [...refs.values()].flat().filter((ref) => ref.owned);
+    await Promise.all(owned.map(({ id }) => deps.uploads.abandon(id)));
+    throw error;
+  }
+};
+
+const createJob = async (
+  deps: EngineDeps,
+  context: InputContext,
+  refs: ReadonlyMap<string, readonly InputRef[]>,
+): Promise<JobRecord> => {
+  const waiting = await waitingInputs(deps, refs);
+  const value = newJob(deps, context, refs, waiting, await pinDefinition(deps, context.flow));
+  const events = [{ type: 'flow_started' as const }, ...(waiting.size > 0 ? [{ type: 'flow_paused' as const }] : [])];
+  const due = dueAt(value, deps.clock.now());
+  const saved = await deps.publish({ topic: 'jobs', value, expectedVersion: 0, events, dueAt: due });
+  if (saved === undefined) throw new ServiceError('INTERNAL_ERROR');
+  if (waiting.size === 0) await deps.queue.enqueue({ id: `${value.id}-${value.wakes}`, jobId: value.id });
+  await deps.kvStore.flush();
+  return saved.value;
+};
+
+/** The inputs of which at least one upload has not settled. */
+const waitingInputs = async (
+  deps: EngineDeps,
+  refs: ReadonlyMap<string, readonly InputRef[]>,
+): Promise<Set<string>> => {
+  const waiting = new Set<string>();
+  for (const [nodeId, list] of refs) {
+    for (const { id } of list) {
+      const entry = await deps.kvStore.get('uploads', id);
+      if (entry !== undefined && !isSettled(entry.value)) waiting.add(nodeId);
+    }
+  }
+  return waiting;
+};
+
+const newJob = (
+  deps: EngineDeps,
+  context: InputContext,
+  refs: ReadonlyMap<string, readonly InputRef[]>,
+  waiting: ReadonlySet<string>,
+  definitionHash: string,
+): JobRecord => {
+  const now = new Date(deps.clock.now()).toISOString();
+  const task = (nodeId: string): TaskRecord => {
+    const uploads = refs.get(nodeId);
+    const status = waiting.has(nodeId) ? 'paused' : 'pending';
+    return { nodeId, status, attempt: 0, ...(uploads === undefined ? {} : { uploads }) };
+  };
+  return {
+    id: context.jobId,
+    flowId: context.flow.flowId,
+    definitionHash,
+    storageId: context.storageId,
+    ...(context.clientId === undefined ? {} : { clientId: context.clientId }),
+    ...(waiting.size > 0 ? { status: 'paused', pauseReason: 'uploads' } : { status: 'pending' }),
+    tasks: Object.keys(context.flow.nodes).map(task),
+    createdAt: now,
+    updatedAt: now,
+    runningMs: 0,
+    epoch: 0,
+    wakes: 1,
+    seq: 0,
+  };
+};

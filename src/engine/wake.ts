@@ -1,0 +1,21 @@
+import { isEnded } from '../domain/job.ts';
+import { type EngineDeps, updateJob } from './records.ts';
+
+/**
+ * Has the job looked at: adds one to the record's `wakes` and enqueues an entry of that number, so that neither a busy
+ * holder nor a queue that ignores known ids can lose it (DESIGN 4). A job that has ended is left alone.
+ */
+export type WakeJob = (jobId: string) => Promise<void>;
+
+export const createWake =
+  (deps: EngineDeps): WakeJob =>
+  async (jobId) => {
+    const entry = await deps.kvStore.get('jobs', jobId);
+    if (entry === undefined) return;
+    const woken = await updateJob(deps, entry, (job) =>
+      isEnded(job) ? undefined : { value: { ...job, wakes: job.wakes + 1 } },
+    );
+    if (woken === undefined) return;
+    await deps.queue.enqueue({ id: `${jobId}-${woken.value.wakes}`, jobId });
+    await deps.eventBroadcaster.notify('jobs', jobId);
+  };

@@ -1,0 +1,111 @@
+/** Flows and jobs on the wire (WIRE 3). */
+import { Type } from 'typebox';
+import { strictObject } from './common.ts';
+
+/** One shape for all operations, so that an error names its field; `routes/flow` checks what each of them needs. */
+export const operationSchema = strictObject(
+  {
+    operation: Type.Enum(['init', 'finalize', 'upload']),
+    storageId: Type.Optional(Type.String({ maxLength: 64 })),
+    uploadId: Type.Optional(Type.String({ maxLength: 64 })),
+    metadata: Type.Optional(
+      Type.Object(
+        {
+          originalName: Type.Optional(Type.String({ maxLength: 1024 })),
+          mimeType: Type.Optional(Type.String({ maxLength: 255 })),
+          size: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+        },
+        { additionalProperties: true },
+      ),
+    ),
+  },
+  {
+    description:
+      'init creates an upload and waits for it, upload uses one that is complete, finalize says that its bytes have all come',
+  },
+);
+
+export const executeSchema = strictObject({
+  inputs: Type.Optional(
+    Type.Record(Type.String(), Type.Union([operationSchema, Type.Array(operationSchema, { minItems: 1 })]), {
+      description: 'By node id; an input that is left out gets an upload of deferred length',
+    }),
+  ),
+});
+
+export const resumeSchema = strictObject({ newData: Type.Optional(operationSchema) });
+
+export const flowListSchema = Type.Object({
+  flows: Type.Array(
+    Type.Object({ flowId: Type.String(), name: Type.String(), description: Type.Optional(Type.String()) }),
+  ),
+});
+
+export const flowSchema = Type.Object(
+  {
+    flowId: Type.String(),
+    name: Type.String(),
+    description: Type.Optional(Type.String()),
+    nodes: Type.Record(
+      Type.String(),
+      Type.Object({ type: Type.String(), name: Type.String() }, { additionalProperties: true }),
+    ),
+    edges: Type.Array(Type.Object({ source: Type.String(), target: Type.String() }, { additionalProperties: true })),
+  },
+  { additionalProperties: true, description: 'A flow' },
+);
+
+const outputSchema = Type.Object(
+  {
+    url: Type.String(),
+    size: Type.Integer(),
+    mimeType: Type.String(),
+    fileName: Type.String(),
+    nodeId: Type.String(),
+    meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { description: 'A final output' },
+);
+
+const jobErrorSchema = Type.Object(
+  { nodeId: Type.Optional(Type.String()), message: Type.String(), code: Type.String() },
+  { additionalProperties: true },
+);
+
+const taskSchema = Type.Object(
+  {
+    nodeId: Type.String(),
+    status: Type.String(),
+    attempt: Type.Integer(),
+    result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    results: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+    error: Type.Optional(jobErrorSchema),
+    startedAt: Type.Optional(Type.String({ format: 'date-time' })),
+    endedAt: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { description: 'What has become of one node' },
+);
+
+export const jobSchema = Type.Object(
+  {
+    id: Type.String(),
+    jobId: Type.String(),
+    flowId: Type.String(),
+    storageId: Type.String(),
+    clientId: Type.Optional(Type.String()),
+    status: Type.Enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']),
+    pauseReason: Type.Optional(Type.String()),
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    createdAt: Type.String({ format: 'date-time' }),
+    updatedAt: Type.String({ format: 'date-time' }),
+    startedAt: Type.Optional(Type.String({ format: 'date-time' })),
+    endedAt: Type.Optional(Type.String({ format: 'date-time' })),
+    duration: Type.Optional(Type.Number({ description: 'Milliseconds in running' })),
+    tasks: Type.Array(taskSchema),
+    outputs: Type.Optional(Type.Record(Type.String(), outputSchema)),
+    result: Type.Optional(Type.Array(outputSchema)),
+    error: Type.Optional(jobErrorSchema),
+    warnings: Type.Optional(Type.Array(Type.String())),
+  },
+  { description: 'One run of a flow' },
+);

@@ -1,0 +1,151 @@
+/**
+ * HTTP, step 1 of an upload's path: a request arrives, is checked against its schema and handed to a use case of
+ * `uploads` or `engine`. One file per resource in `routes`, one folder per upload dialect in `dialects`; records
+ * become answers in `views` and `frames`, errors in `errors`.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import fastifyWebsocket from '@fastify/websocket';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { ServiceError } from '../domain/errors.ts';
+import type { Engine } from '../engine/index.ts';
+import type { Follow } from '../events/follow.ts';
+import type { Uploads } from '../uploads/index.ts';
+import { nativeDialect } from './dialects/native/index.ts';
+import { continueBeforeParsing } from './continue.ts';
+import { sendError } from './errors.ts';
+import type { Links } from './links.ts';
+import { watchMethods } from './methods.ts';
+import { consoleRoutes } from './routes/console.ts';
+import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
+import { flowRoutes } from './routes/flow.ts';
+import { healthRoutes, type Probes } from './routes/health.ts';
+import { describeApi, openapiRoute } from './routes/openapi.ts';
+import { resumeRoute } from './routes/resume.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose things the request may touch; absent without authentication. */
+    clientId: string | undefined;
+  }
+}
+
+/** What `createService` gives its adapter. */
+export interface HttpServices {
+  readonly uploads: Uploads;
+  readonly engine: Engine;
+  readonly follow: Follow;
+  readonly links: Links;
+  readonly probes: Probes;
+  readonly version: string;
+  /** Bytes. */
+  readonly maxUploadSize: number;
+  readonly isDraining: () => boolean;
+}
+
+export interface FastifyAdapterOptions {
+  readonly log?: FastifyBaseLogger;
+  /** Serves the built-in page at `{base}/`; default true. */
+  readonly console?: boolean;
+  /** Serves a page that shows the API at `{base}/api/docs`; default false. */
+  readonly docs?: boolean;
+}
+
+export type HttpContext = HttpServices & { readonly docs: boolean };
+
+/** How the service speaks HTTP: `handler` for requests, `websocketHandler` for upgrades of the host's server. */
+export interface HttpHandlers {
+  handler(request: IncomingMessage, response: ServerResponse): void;
+  websocketHandler(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Closes all sockets with 1001. */
+  close(): Promise<void>;
+}
+
+/** Connects the service to a web framework. */
+export interface Adapter {
+  readonly name: string;
+  create(services: HttpServices): Promise<HttpHandlers>;
+}
+
+/** JSON bodies, bytes (WIRE 7). */
+const jsonLimit = 64 * 1024;
+
+/** Serves the service with Fastify; see `FastifyAdapterOptions`. */
+export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => ({
+  name: 'fastify',
+  async create(services) {
+    const context: HttpContext = { ...services, docs: options.docs ?? false };
+    const app = createApp(options);
+    describeApi(app, context);
+    await app.register(fastifyWebsocket, {
+      options: { maxPayload: 4096, perMessageDeflate: false },
+      preClose(this: FastifyInstance, done) {
+        for (const client of this.websocketServer.clients) client.close(1001, 'the service is shutting down');
+        this.websocketServer.close(() => done());
+      },
+    });
+    const refuseOtherMethods = watchMethods(app);
+    await app.register(
+      (scope, _, done) => {
+        for (const routes of [nativeDialect, fileRoutes, flowRoutes, resumeRoute, healthRoutes, eventRoutes]) {
+          scope.register(routes, context);
+        }
+        openapiRoute(scope, context);
+        if (options.console ?? true) scope.register(consoleRoutes);
+        done();
+      },
+      { prefix: context.links.base },
+    );
+    refuseOtherMethods();
+    await app.ready();
+    return {
+      handler: (request, response) => void app.server.emit('request', request, response),
+      websocketHandler: (request, socket, head) => void app.server.emit('upgrade', request, socket, head),
+      close: () => app.close(),
+    };
+  },
+});
+
+const createApp = (options: FastifyAdapterOptions): FastifyInstance => {
+  const app: FastifyInstance = fastify({
+    ...(options.log === undefined ? { logger: false } : { loggerInstance: options.log }),
+    // The host owns the listening server; this one only carries Fastify's and ws' listeners.
+    serverFactory: (handler) => createServer(handler),
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true, useDefaults: false } },
+    bodyLimit: jsonLimit,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    genReqId: requestId,
+    routerOptions: { maxParamLength: 200 },
+  });
+  app.removeContentTypeParser('text/plain');
+  app.decorateRequest('clientId', undefined);
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    logResponse(request, reply.raw.statusCode, reply.elapsedTime);
+    done();
+  });
+  continueBeforeParsing(app);
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler((request, reply) => sendError(new ServiceError('NOT_FOUND'), request, reply));
+  return app;
+};
+
+/** The client's own id where it can be logged as it is, else a new one. */
+const requestId = (request: IncomingMessage): string => {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+};
+
+/** One line per request, without the query: it may carry a token. */
+const logResponse = (request: FastifyRequest, status: number, ms: number): void => {
+  const line = { method: request.method, path: request.url.split('?')[0], status, ms: Math.round(ms * 10) / 10 };
+  if (request.routeOptions.schema?.tags?.includes('health') === true) request.log.debug(line, 'request');
+  else request.log.info(line, 'request');
+};

@@ -1,0 +1,102 @@
+/** The process: configuration, service, listening socket, signals, exit codes. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type Config, ConfigError, loadConfig, loadEnvFile } from './config/load.ts';
+import { systemClock } from './drivers/clock.ts';
+import { localDataStore } from './drivers/data/local/index.ts';
+import { sqliteKvStore } from './drivers/kv/sqlite/index.ts';
+import { FlowLoadError } from './engine/flow-problem.ts';
+import { loadFlows } from './engine/load-flows.ts';
+import { fastifyAdapter } from './http/server.ts';
+import { kinds } from './nodes/index.ts';
+import { createService, type Service } from './service.ts';
+import { createLog } from './telemetry/log.ts';
+import { version } from './version.ts';
+import { workerPool } from './workers/index.ts';
+
+/** Idle connections and slow headers, milliseconds; a body has no limit of its own but the idle timer. */
+const timeouts = { keepAliveTimeout: 72_000, headersTimeout: 30_000, requestTimeout: 0 };
+
+const start = async (config: Config): Promise<void> => {
+  const log = createLog(config.logLevel);
+  const { durability } = config;
+  const flows = await loadFlows({
+    directory: resolve(config.flowsDirectory),
+    kinds,
+    onError: config.flowsOnError,
+    log,
+  });
+  const dataStore = await localDataStore({ directory: join(config.dataDirectory, 'files'), durability });
+  const kvStore = sqliteKvStore({ path: join(config.dataDirectory, 'sluice.db'), durability, clock: systemClock });
+  const service = await createService({
+    dataStore,
+    kvStore,
+    flows,
+    adapter: fastifyAdapter({ log, console: config.console, docs: config.docs }),
+    baseUrl: `${config.publicUrl ?? ''}/${config.basePath}`,
+    workerPool: workerPool({ size: config.workers, memoryLimit: config.workerMemory }),
+    scratchDirectory: config.scratchDirectory ?? join(config.dataDirectory, 'scratch'),
+    limits: config,
+    onError: (error, context) => log.error({ err: error, ...context }, 'failed in the background'),
+  });
+  const server = await listen(service, config);
+  onSignals(server, service, config);
+  const drivers = `data: local, records: sqlite, events: in process, workers: ${config.workers}`;
+  const address = `${addressOf(server, config)}/${config.basePath.replace(/^\/+|\/+$/g, '')}`;
+  process.stdout.write(`Sluice ${version} on ${address} | flows: ${Object.keys(flows).join(', ') || 'none'} | ${drivers}\n`);
+};
+
+const listen = async (service: Service, config: Config): Promise<Server> => {
+  const server = createServer(timeouts, service.handler);
+  server.on('checkContinue', service.handler);
+  server.on('upgrade', service.websocketHandler);
+  const { promise, resolve: listening, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(config.port, config.host, listening);
+  await promise;
+  return server;
+};
+
+const addressOf = (server: Server, config: Config): string => {
+  const { port, address, family } = server.address() as AddressInfo;
+  const host = address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  return config.publicUrl ?? `http://${host}:${port}`;
+};
+
+/** The first signal drains, the second one ends the process at once; so does a drain that takes too long. */
+const onSignals = (server: Server, service: Service, config: Config): void => {
+  let stopping = false;
+  const stop = () => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => process.exit(1), config.shutdownTimeout).unref();
+    shutDown(server, service).then(
+      () => process.exit(0),
+      (error: unknown) => exitWith(error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+};
+
+const shutDown = async (server: Server, service: Service): Promise<void> => {
+  await service.dispose();
+  const { promise, resolve: closed } = Promise.withResolvers<void>();
+  server.close(() => closed());
+  server.closeAllConnections();
+  await promise;
+};
+
+const exitWith = (error: unknown): never => {
+  const expected = error instanceof ConfigError || error instanceof FlowLoadError;
+  const text = error instanceof Error ? (expected ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+};
+
+try {
+  loadEnvFile();
+  await start(loadConfig());
+} catch (error) {
+  exitWith(error);
+}

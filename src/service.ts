@@ -1,0 +1,175 @@
+/**
+ * The composition, in reading order: drivers, then services, then HTTP. Nothing else wires parts together: `uploads`,
+ * `engine` and `events` know each other only by the functions that are handed across here.
+ */
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FlowDefinition } from './domain/flow.ts';
+import { ServiceError } from './domain/errors.ts';
+import { systemClock as clock } from './drivers/clock.ts';
+import { localEvents } from './drivers/events/local/index.ts';
+import { createEngine, type Engine } from './engine/index.ts';
+import { checkFlow } from './engine/check-flow.ts';
+import { createFollow } from './events/follow.ts';
+import { createPublish } from './events/publish.ts';
+import { createLinks } from './http/links.ts';
+import type { Adapter, HttpHandlers } from './http/server.ts';
+import { kinds } from './nodes/index.ts';
+import type { DataStore } from './ports/data-store.ts';
+import type { EventBroadcaster } from './ports/event-broadcaster.ts';
+import type { KvStore } from './ports/kv-store.ts';
+import type { WorkerPool } from './ports/worker-pool.ts';
+import { createUploads, type Uploads } from './uploads/index.ts';
+import { version } from './version.ts';
+import { workerPool } from './workers/index.ts';
+
+export interface ServiceOptions {
+  /** Where bytes live. */
+  readonly dataStore: DataStore;
+  /** Where records live, and the job queue beside them. */
+  readonly kvStore: KvStore;
+  /** The flows by their ids; `loadFlows` makes this of a directory. */
+  readonly flows: Readonly<Record<string, FlowDefinition>>;
+  /** The web framework: `fastifyAdapter()`. */
+  readonly adapter: Adapter;
+  /** Wakes watchers on all replicas; default: within this process. */
+  readonly eventBroadcaster?: EventBroadcaster;
+  /** Path under which the service is reached, or an absolute address that ends with it; default `/sluice`. */
+  readonly baseUrl?: string;
+  /** Where nodes run; default: as many child processes as there are processors. */
+  readonly workerPool?: WorkerPool;
+  /** A folder in here holds the work of nodes; default: the system's temporary directory. */
+  readonly scratchDirectory?: string;
+  /** Limits and defaults; see `defaultLimits`. */
+  readonly limits?: Partial<ServiceLimits>;
+  /** Hears of what goes wrong where no request waits for an answer. */
+  readonly onError?: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+export interface ServiceLimits {
+  /** Bytes. */
+  readonly maxUploadSize: number;
+  /** Milliseconds without a byte after which a body is ended. */
+  readonly uploadIdleTimeout: number;
+  /** Milliseconds in `running`, for flows that say nothing. */
+  readonly flowTimeout: number;
+  /** Tries after the first, for flows and nodes that say nothing. */
+  readonly flowRetries: number;
+  /** Pixels of an image that nodes decode. */
+  readonly maxImagePixels: number;
+}
+
+export interface Service extends Pick<HttpHandlers, 'handler' | 'websocketHandler'> {
+  /** Takes nothing new, lets what runs come to a safe point, closes everything that the options gave. */
+  dispose(): Promise<void>;
+}
+
+export const defaultLimits: ServiceLimits = {
+  maxUploadSize: 5 * 2 ** 30,
+  uploadIdleTimeout: 60_000,
+  flowTimeout: 600_000,
+  flowRetries: 2,
+  maxImagePixels: 100_000_000,
+};
+
+/** The largest side that WebP can hold, and the limit for every output (DESIGN 6). */
+const maxSide = 16_383;
+
+/** How often deadlines are looked at, and how far ahead at the start: what a crash cut off is due within that. */
+const recoverMs = 10_000;
+const recoverAheadMs = 15_000;
+
+/** Throws a `TypeError` that names the option when one is missing or a flow is not valid. */
+export const createService = async (options: ServiceOptions): Promise<Service> => {
+  requireOptions(options);
+  const limits = { ...defaultLimits, ...options.limits };
+  const onError = options.onError ?? (() => {});
+  const { dataStore, kvStore, adapter } = options;
+  const eventBroadcaster = options.eventBroadcaster ?? localEvents();
+  const pool = options.workerPool ?? workerPool({ size: availableParallelism(), memoryLimit: 2 * 2 ** 30 });
+  const queue = kvStore.queue();
+  const storage = (storageId: string): DataStore => {
+    if (storageId === 'default') return dataStore;
+    throw new ServiceError('STORAGE_NOT_FOUND', `There is no storage "${storageId}"`);
+  };
+
+  const publish = createPublish({ kvStore, eventBroadcaster, clock, onNotifyError: (error) => onError(error, {}) });
+  const uploads: Uploads = createUploads({
+    kvStore,
+    publish,
+    clock,
+    storage,
+    tellJob: ({ flow }) => (flow === undefined ? Promise.resolve() : engine.wake(flow.jobId)),
+    maxUploadSize: limits.maxUploadSize,
+    idleMs: limits.uploadIdleTimeout,
+    onError: (error) => onError(error, { part: 'uploads' }),
+  });
+  const engine: Engine = createEngine({
+    kvStore,
+    publish,
+    queue,
+    eventBroadcaster,
+    workerPool: pool,
+    clock,
+    flows: options.flows,
+    kinds,
+    uploads,
+    append: uploads.append,
+    storage,
+    scratchDirectory: join(options.scratchDirectory ?? tmpdir(), 'sluice-jobs'),
+    limits: { maxPixels: limits.maxImagePixels, maxSide },
+    defaults: { timeout: limits.flowTimeout, retries: limits.flowRetries },
+    // One second, doubling to a minute, with full jitter (DESIGN 4).
+    retryDelay: (attempt) => Math.random() * Math.min(60_000, 1000 * 2 ** (attempt - 1)),
+    onError,
+  });
+
+  let draining = false;
+  const http = await adapter.create({
+    uploads,
+    engine,
+    follow: createFollow({ kvStore, eventBroadcaster }),
+    links: createLinks(options.baseUrl ?? '/sluice'),
+    probes: {
+      dataStore: () => dataStore.ping(),
+      kvStore: () => kvStore.ping(),
+      eventBroadcaster: () => eventBroadcaster.ping(),
+      jobQueue: () => queue.ping(),
+    },
+    version,
+    maxUploadSize: limits.maxUploadSize,
+    isDraining: () => draining,
+  });
+  const recover = (until: number) => Promise.all([uploads.recover(until), engine.recover(until)]);
+  await recover(clock.now() + recoverAheadMs);
+  await engine.work();
+  const recovery = setInterval(() => void recover(clock.now()).catch((error) => onError(error, {})), recoverMs);
+
+  return {
+    handler: http.handler,
+    websocketHandler: http.websocketHandler,
+    async dispose() {
+      draining = true;
+      clearInterval(recovery);
+      await Promise.all([uploads.drain(), engine.drain()]);
+      await http.close();
+      await pool.close();
+      await queue.close();
+      await eventBroadcaster.close();
+      await kvStore.close();
+      await dataStore.close();
+    },
+  };
+};
+
+const requireOptions = (options: ServiceOptions): void => {
+  for (const name of ['dataStore', 'kvStore', 'flows', 'adapter'] as const) {
+    if (typeof options?.[name] !== 'object' || options[name] === null) {
+      throw new TypeError(`createService needs the option "${name}"`);
+    }
+  }
+  for (const [key, flow] of Object.entries(options.flows)) {
+    if (flow.flowId !== key) throw new TypeError(`createService: the flow under "${key}" has the id "${flow.flowId}"`);
+    checkFlow(flow, kinds);
+  }
+};

@@ -1,0 +1,25 @@
+/** As many of the first bytes of a file as the detection of types looks at. */
+export const headLength = 4100;
+
+/** The first bytes of the file, kept for the detection of its type when they all come with this request. */
+export class Head {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  readonly #wanted: boolean;
+
+  constructor(wanted: boolean) {
+    this.#wanted = wanted;
+  }
+
+  add(chunk: Buffer): void {
+    if (!this.#wanted || this.#length >= headLength) return;
+    const part = chunk.subarray(0, headLength - this.#length);
+    this.#chunks.push(part);
+    this.#length += part.length;
+  }
+
+  /** The first bytes of a file of this size, or nothing when they did not all come by here. */
+  known(size: number): { head?: Buffer } {
+    return this.#length >= Math.min(size, headLength) ? { head: Buffer.concat(this.#chunks) } : {};
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Uploads, step 2 of an upload's path: create, append, complete, read, cancel. The path goes on to `engine/resume`
+ * when the last byte of a job's input has come; `service.ts` hands that function in as `tellJob`.
+ */
+import { type AppendUpload, createAppend } from './append.ts';
+import { type CancelUploads, createCancel } from './cancel.ts';
+import { createComplete } from './complete.ts';
+import { type CreateUpload, createCreateUpload } from './create.ts';
+import { createFinalize, type FinalizeUpload } from './finalize.ts';
+import { createOwners } from './owners.ts';
+import { createRead, type ReadUploads } from './read.ts';
+import type { UploadDeps } from './records.ts';
+import { createRecover, type RecoverUploads } from './recover.ts';
+
+export interface Uploads extends ReadUploads, CancelUploads {
+  readonly create: CreateUpload;
+  readonly append: AppendUpload;
+  readonly finalize: FinalizeUpload;
+  readonly recover: RecoverUploads;
+  /** Lets running appends commit and answer, and refuses new ones. */
+  drain(): Promise<void>;
+}
+
+export interface UploadOptions {
+  /** Bytes. */
+  readonly maxUploadSize: number;
+  /** Milliseconds without a byte after which a body is given up. */
+  readonly idleMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long a PATCH waits for the writer before it (WIRE 1, rule 5). */
+const ownerWaitMs = 5000;
+
+export const createUploads = (deps: UploadDeps & UploadOptions): Uploads => {
+  const owners = createOwners({ waitMs: ownerWaitMs });
+  const complete = createComplete(deps);
+  const all = { ...deps, complete, owners };
+  return {
+    create: createCreateUpload(all),
+    append: createAppend(all),
+    finalize: createFinalize(all),
+    recover: createRecover(all),
+    ...createRead(all),
+    ...createCancel(all),
+    drain: () => owners.drain(),
+  };
+};

@@ -1,0 +1,60 @@
+import type { Readable } from 'node:stream';
+import { ServiceError } from '../domain/errors.ts';
+import { mediaTypeOf, type UploadRecord } from '../domain/upload.ts';
+import type { DataStoreCapabilities } from '../ports/data-store.ts';
+import type { Owners } from './owners.ts';
+import { findUpload, requireAlive, type UploadDeps } from './records.ts';
+
+/** A file that can be downloaded, and how to open its bytes. */
+export interface StoredFile {
+  readonly size: number;
+  readonly mimeType: string;
+  readonly fileName: string;
+  /** Changes when the bytes do: a strong validator. */
+  readonly version: string;
+  readonly createdAt: string;
+  open(range?: { readonly start: number; readonly end: number }): Promise<Readable>;
+}
+
+export interface ReadUploads {
+  /** The record; locks nothing. */
+  get(id: string, clientId: string | undefined): Promise<UploadRecord>;
+  /** The record after a running writer has stopped and committed: the offset to resume from (WIRE 1, rule 5). */
+  head(id: string, clientId: string | undefined): Promise<UploadRecord>;
+  /** The bytes of a completed upload. */
+  file(id: string, clientId: string | undefined): Promise<StoredFile>;
+  capabilities(storageId: string): { readonly type: string; readonly capabilities: DataStoreCapabilities };
+}
+
+export const createRead = (deps: UploadDeps & { readonly owners: Owners }): ReadUploads => ({
+  async get(id, clientId) {
+    const { value } = await findUpload(deps, id, clientId);
+    if (value.status === 'cancelled') requireAlive(value);
+    return value;
+  },
+  async head(id, clientId) {
+    requireAlive((await findUpload(deps, id, clientId)).value);
+    await deps.owners.displace(id);
+    const { value } = await findUpload(deps, id, clientId);
+    requireAlive(value);
+    return value;
+  },
+  async file(id, clientId) {
+    const { value } = await findUpload(deps, id, clientId);
+    requireAlive(value);
+    if (value.bytesRemoved === true) throw new ServiceError('FILE_NO_LONGER_EXISTS');
+    if (value.status !== 'completed') throw new ServiceError('FILE_NOT_FOUND', 'The upload is not complete yet');
+    return {
+      size: value.offset,
+      mimeType: mediaTypeOf(value),
+      fileName: value.fileName,
+      version: value.id,
+      createdAt: value.createdAt,
+      open: (range) => deps.storage(value.storageId).read(value.key, range),
+    };
+  },
+  capabilities(storageId) {
+    const { type, capabilities } = deps.storage(storageId);
+    return { type, capabilities };
+  },
+});
