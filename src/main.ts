@@ -6,8 +6,8 @@ import { type Config, ConfigError, loadConfig, loadEnvFile } from './config/load
 import { systemClock } from './drivers/clock.ts';
 import { localDataStore } from './drivers/data/local/index.ts';
 import { sqliteKvStore } from './drivers/kv/sqlite/index.ts';
-import { FlowLoadError } from './engine/flow-problem.ts';
-import { loadFlows } from './engine/load-flows.ts';
+import { FlowLoadError } from './engine/load/flow-problem.ts';
+import { loadFlows } from './engine/load/load-flows.ts';
 import { fastifyAdapter } from './http/server.ts';
 import { kinds } from './nodes/index.ts';
 import { createService, type Service } from './service.ts';
@@ -44,7 +44,9 @@ const start = async (config: Config): Promise<void> => {
   onSignals(server, service, config);
   const drivers = `data: local, records: sqlite, events: in process, workers: ${config.workers}`;
   const address = `${addressOf(server, config)}/${config.basePath.replace(/^\/+|\/+$/g, '')}`;
-  process.stdout.write(`Sluice ${version} on ${address} | flows: ${Object.keys(flows).join(', ') || 'none'} | ${drivers}\n`);
+  process.stdout.write(
+    `Sluice ${version} on ${address} | flows: ${Object.keys(flows).join(', ') || 'none'} | ${drivers}\n`,
+  );
 };
 
 const listen = async (service: Service, config: Config): Promise<Server> => {

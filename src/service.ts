@@ -4,19 +4,20 @@
  */
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FlowDefinition } from './domain/flow.ts';
 import { ServiceError } from './domain/errors.ts';
+import type { FlowDefinition } from './domain/flow.ts';
 import { systemClock as clock } from './drivers/clock.ts';
 import { localEvents } from './drivers/events/local/index.ts';
 import { createEngine, type Engine } from './engine/index.ts';
-import { checkFlow } from './engine/check-flow.ts';
-import { createFollow } from './events/follow.ts';
+import { checkFlow } from './engine/load/check-flow.ts';
+import { createFollow, type Follow } from './events/follow.ts';
 import { createPublish } from './events/publish.ts';
 import { createLinks } from './http/links.ts';
 import type { Adapter, HttpHandlers } from './http/server.ts';
 import { kinds } from './nodes/index.ts';
 import type { DataStore } from './ports/data-store.ts';
 import type { EventBroadcaster } from './ports/event-broadcaster.ts';
+import type { JobQueue } from './ports/job-queue.ts';
 import type { KvStore } from './ports/kv-store.ts';
 import type { WorkerPool } from './ports/worker-pool.ts';
 import { createUploads, type Uploads } from './uploads/index.ts';
@@ -43,7 +44,7 @@ export interface ServiceOptions {
   /** Limits and defaults; see `defaultLimits`. */
   readonly limits?: Partial<ServiceLimits>;
   /** Hears of what goes wrong where no request waits for an answer. */
-  readonly onError?: (error: unknown, context: Record<string, unknown>) => void;
+  readonly onError?: OnError;
 }
 
 export interface ServiceLimits {
@@ -82,17 +83,70 @@ const recoverAheadMs = 15_000;
 /** Throws a `TypeError` that names the option when one is missing or a flow is not valid. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   requireOptions(options);
-  const limits = { ...defaultLimits, ...options.limits };
-  const onError = options.onError ?? (() => {});
-  const { dataStore, kvStore, adapter } = options;
-  const eventBroadcaster = options.eventBroadcaster ?? localEvents();
-  const pool = options.workerPool ?? workerPool({ size: availableParallelism(), memoryLimit: 2 * 2 ** 30 });
-  const queue = kvStore.queue();
+  const drivers = openDrivers(options);
+  const services = composeServices(options, drivers);
+  let draining = false;
+  const http = await options.adapter.create({
+    ...services,
+    links: createLinks(options.baseUrl ?? '/sluice'),
+    probes: {
+      dataStore: () => drivers.dataStore.ping(),
+      kvStore: () => drivers.kvStore.ping(),
+      eventBroadcaster: () => drivers.eventBroadcaster.ping(),
+      jobQueue: () => drivers.queue.ping(),
+    },
+    version,
+    maxUploadSize: limitsOf(options).maxUploadSize,
+    isDraining: () => draining,
+  });
+  const stopRecovery = await startRecovery(services, drivers.onError);
+  await services.engine.work();
+  return {
+    handler: http.handler,
+    websocketHandler: http.websocketHandler,
+    async dispose() {
+      draining = true;
+      stopRecovery();
+      await Promise.all([services.uploads.drain(), services.engine.drain()]);
+      await http.close();
+      for (const name of ['workerPool', 'queue', 'eventBroadcaster', 'kvStore', 'dataStore'] as const) {
+        await drivers[name].close();
+      }
+    },
+  };
+};
+
+type OnError = (error: unknown, context: Record<string, unknown>) => void;
+
+interface Drivers extends Required<Pick<ServiceOptions, 'dataStore' | 'kvStore' | 'eventBroadcaster' | 'workerPool'>> {
+  readonly queue: JobQueue;
+  readonly onError: OnError;
+}
+
+interface Services {
+  readonly uploads: Uploads;
+  readonly engine: Engine;
+  readonly follow: Follow;
+}
+
+const openDrivers = (options: ServiceOptions): Drivers => ({
+  dataStore: options.dataStore,
+  kvStore: options.kvStore,
+  queue: options.kvStore.queue(),
+  eventBroadcaster: options.eventBroadcaster ?? localEvents(),
+  workerPool: options.workerPool ?? workerPool({ size: availableParallelism(), memoryLimit: 2 * 2 ** 30 }),
+  onError: options.onError ?? (() => {}),
+});
+
+const limitsOf = (options: ServiceOptions): ServiceLimits => ({ ...defaultLimits, ...options.limits });
+
+const composeServices = (options: ServiceOptions, drivers: Drivers): Services => {
+  const limits = limitsOf(options);
+  const { kvStore, eventBroadcaster, dataStore, onError } = drivers;
   const storage = (storageId: string): DataStore => {
     if (storageId === 'default') return dataStore;
     throw new ServiceError('STORAGE_NOT_FOUND', `There is no storage "${storageId}"`);
   };
-
   const publish = createPublish({ kvStore, eventBroadcaster, clock, onNotifyError: (error) => onError(error, {}) });
   const uploads: Uploads = createUploads({
     kvStore,
@@ -105,11 +159,8 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     onError: (error) => onError(error, { part: 'uploads' }),
   });
   const engine: Engine = createEngine({
-    kvStore,
+    ...drivers,
     publish,
-    queue,
-    eventBroadcaster,
-    workerPool: pool,
     clock,
     flows: options.flows,
     kinds,
@@ -121,45 +172,19 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     defaults: { timeout: limits.flowTimeout, retries: limits.flowRetries },
     // One second, doubling to a minute, with full jitter (DESIGN 4).
     retryDelay: (attempt) => Math.random() * Math.min(60_000, 1000 * 2 ** (attempt - 1)),
-    onError,
   });
+  return { uploads, engine, follow: createFollow({ kvStore, eventBroadcaster }) };
+};
 
-  let draining = false;
-  const http = await adapter.create({
-    uploads,
-    engine,
-    follow: createFollow({ kvStore, eventBroadcaster }),
-    links: createLinks(options.baseUrl ?? '/sluice'),
-    probes: {
-      dataStore: () => dataStore.ping(),
-      kvStore: () => kvStore.ping(),
-      eventBroadcaster: () => eventBroadcaster.ping(),
-      jobQueue: () => queue.ping(),
-    },
-    version,
-    maxUploadSize: limits.maxUploadSize,
-    isDraining: () => draining,
-  });
+/** Takes up what a crash cut off, now and every few seconds; the function it gives ends that. */
+const startRecovery = async ({ uploads, engine }: Services, onError: OnError): Promise<() => void> => {
   const recover = (until: number) => Promise.all([uploads.recover(until), engine.recover(until)]);
   await recover(clock.now() + recoverAheadMs);
-  await engine.work();
-  const recovery = setInterval(() => void recover(clock.now()).catch((error) => onError(error, {})), recoverMs);
-
-  return {
-    handler: http.handler,
-    websocketHandler: http.websocketHandler,
-    async dispose() {
-      draining = true;
-      clearInterval(recovery);
-      await Promise.all([uploads.drain(), engine.drain()]);
-      await http.close();
-      await pool.close();
-      await queue.close();
-      await eventBroadcaster.close();
-      await kvStore.close();
-      await dataStore.close();
-    },
-  };
+  const timer = setInterval(
+    () => void recover(clock.now()).catch((error) => onError(error, { part: 'recovery' })),
+    recoverMs,
+  );
+  return () => clearInterval(timer);
 };
 
 const requireOptions = (options: ServiceOptions): void => {

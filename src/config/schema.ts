@@ -4,7 +4,13 @@ import { bytes, choice, duration, onOff, optionalText, origin, text, whole } fro
 
 export const settings = {
   host: text({ name: 'HOST', fallback: '0.0.0.0', description: 'Address to listen on' }),
-  port: whole({ name: 'PORT', fallback: '3000', min: 0, max: 65535, description: 'Port to listen on; 0 takes a free one' }),
+  port: whole({
+    name: 'PORT',
+    fallback: '3000',
+    min: 0,
+    max: 65535,
+    description: 'Port to listen on; 0 takes a free one',
+  }),
   basePath: text({ name: 'BASE_PATH', fallback: 'sluice', description: 'First segment of every path; / for none' }),
   publicUrl: origin({
     name: 'PUBLIC_URL',
@@ -47,7 +53,11 @@ export const settings = {
     max: 256,
     description: 'Child processes that run nodes; 0: none here; default: the number of processors',
   }),
-  workerMemory: bytes({ name: 'WORKER_MEMORY', fallback: '2GiB', description: 'Memory of one child before it is ended' }),
+  workerMemory: bytes({
+    name: 'WORKER_MEMORY',
+    fallback: '2GiB',
+    description: 'Memory of one child before it is ended',
+  }),
   maxImagePixels: whole({
     name: 'MAX_IMAGE_PIXELS',
     fallback: '100000000',

@@ -16,7 +16,11 @@ export interface Setting<T> {
 type Described = { readonly name: string; readonly description: string; readonly fallback: string };
 
 /** Any text that is not empty. */
-export const text = (described: Described): Setting<string> => ({ ...described, optional: false, read: (value) => value });
+export const text = (described: Described): Setting<string> => ({
+  ...described,
+  optional: false,
+  read: (value) => value,
+});
 
 /** Text that may be left out. */
 export const optionalText = (described: Omit<Described, 'fallback'>): Setting<string | undefined> => ({
@@ -93,7 +97,8 @@ export const origin = (described: Omit<Described, 'fallback'>): Setting<string |
   optional: true,
   read(value) {
     const url = URL.canParse(value) ? new URL(value) : undefined;
-    if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url.origin;
+    if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '')
+      return url.origin;
     throw new Error('must be an address such as https://files.example.org, without a path');
   },
 });

@@ -75,6 +75,8 @@ export interface JobRecord extends Sequenced {
   readonly epoch: number;
   /** Raised by each wake-up: the holder leaves only when it has seen the newest. */
   readonly wakes: number;
+  /** It has failed or was cancelled, and its files are still to be removed. */
+  readonly leftovers?: true;
   /** Who runs it: a queue entry, until a time (milliseconds since 1970). */
   readonly lease?: { readonly entry: string; readonly until: number };
 }

@@ -1,6 +1,6 @@
 import { isEnded, isTaskSettled, type JobRecord } from '../domain/job.ts';
 import { type EngineDeps, findJob, updateJob } from './records.ts';
-import { sweepFiles, sweepUploads } from './sweep.ts';
+import { sweepEnded } from './sweep.ts';
 
 /**
  * Cancels a job at once, wherever it runs: the record says so first, and its holder lets go when it is woken. A job
@@ -17,11 +17,10 @@ export const createCancelJob =
       const { lease: _, pauseReason: __, ...rest } = job;
       const endedAt = new Date(deps.clock.now()).toISOString();
       const tasks = job.tasks.map((task) => (isTaskSettled(task) ? task : { ...task, status: 'cancelled' as const }));
-      const value: JobRecord = { ...rest, tasks, status: 'cancelled', endedAt, epoch: job.epoch + 1 };
+      const value: JobRecord = { ...rest, tasks, status: 'cancelled', endedAt, epoch: job.epoch + 1, leftovers: true };
       return { value, events: [{ type: 'flow_cancelled' }] };
     });
     if (cancelled === undefined) return (await findJob(deps, jobId, clientId)).value;
-    await sweepUploads(deps, cancelled.value, new Set());
-    await sweepFiles(deps, cancelled.value, new Set());
+    await sweepEnded(deps, cancelled);
     return cancelled.value;
   };

@@ -44,11 +44,11 @@ export const createReadJobs = (deps: EngineDeps): ReadJobs => ({
     return uploads;
   },
   async output(jobId, key, clientId) {
-      const entry = await deps.kvStore.get('jobs', jobId);
-      if (entry === undefined || entry.value.clientId !== clientId) throw new ServiceError('FILE_NOT_FOUND');
-      const outputs = entry.value.outputs ?? {};
-      const output = Object.hasOwn(outputs, key) ? outputs[key] : undefined;
-      if (output === undefined) throw new ServiceError('FILE_NOT_FOUND');
-      return { job: entry.value, output, store: deps.storage(output.storageId) };
-    },
+    const entry = await deps.kvStore.get('jobs', jobId);
+    if (entry === undefined || entry.value.clientId !== clientId) throw new ServiceError('FILE_NOT_FOUND');
+    const outputs = entry.value.outputs ?? {};
+    const output = Object.hasOwn(outputs, key) ? outputs[key] : undefined;
+    if (output === undefined) throw new ServiceError('FILE_NOT_FOUND');
+    return { job: entry.value, output, store: deps.storage(output.storageId) };
+  },
 });

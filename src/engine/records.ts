@@ -80,7 +80,7 @@ const unattendedMs = 30_000;
 /** When recovery must look at the record; paused jobs are found through their uploads. */
 export const dueAt = (job: JobRecord, now: number): number | undefined => {
   if (job.status === 'running') return (job.lease?.until ?? now) + unattendedMs;
-  return job.status === 'pending' ? now + unattendedMs : undefined;
+  return job.status === 'pending' || job.leftovers === true ? now + unattendedMs : undefined;
 };
 
 /** The job of this client; another client's is as unknown as one that never was. */

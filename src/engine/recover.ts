@@ -1,9 +1,10 @@
 import { isEnded } from '../domain/job.ts';
 import { dueAt, type EngineDeps } from './records.ts';
+import { sweepEnded } from './sweep.ts';
 
 /**
- * Finds jobs that lost their queue entry and enqueues them again under the number of their last wake-up, which does
- * nothing while that entry still waits. `until` is the newest deadline to look at (milliseconds since 1970).
+ * Takes up what a crash cut off: removes the files of ended jobs, and enqueues jobs that lost their queue entry again,
+ * under the number of their last wake-up, which does nothing while that entry still waits. `until` is the newest deadline to look at (milliseconds since 1970).
  */
 export type RecoverJobs = (until: number) => Promise<void>;
 
@@ -21,6 +22,7 @@ const recover = async (deps: EngineDeps, id: string): Promise<void> => {
   const entry = await deps.kvStore.get('jobs', id);
   if (entry === undefined) return;
   const { value } = entry;
+  if (value.leftovers === true) return sweepEnded(deps, entry);
   const now = deps.clock.now();
   const held = value.lease !== undefined && value.lease.until > now;
   if (!isEnded(value) && !held) await deps.queue.enqueue({ id: `${id}-${value.wakes}`, jobId: id });

@@ -11,7 +11,7 @@ import { collectOutputs, nextSteps } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import { claim, HoldEnded, type Session } from './session.ts';
 import { settleInputs } from './settle-inputs.ts';
-import { sweepFiles, sweepUploads } from './sweep.ts';
+import { sweepEnded, sweepFiles, sweepUploads } from './sweep.ts';
 
 /** Waits longer than this give the slot back to the queue, milliseconds. */
 const longestWaitMs = 5000;
@@ -178,9 +178,7 @@ const release = async (deps: EngineDeps, session: Session, error: HoldEnded): Pr
   }
   // Whoever ended the job has swept it, perhaps before the last files of this hold were published.
   const newest = (await deps.kvStore.get('jobs', session.job.id))?.value;
-  if (newest !== undefined && newest.status !== 'completed' && newest.endedAt !== undefined) {
-    await sweepFiles(deps, newest, new Set());
-  }
+  if (newest?.status === 'failed' || newest?.status === 'cancelled') await sweepFiles(deps, newest, new Set());
   return 'done';
 };
 
@@ -191,7 +189,7 @@ const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, 
   await session.update((job) => {
     const { lease: _, ...rest } = withTask(job, nodeId, { status: 'failed', error: told, endedAt: now(deps) });
     const tasks = rest.tasks.map((task) => (isTaskSettled(task) ? task : { ...task, status: 'cancelled' as const }));
-    const value: JobRecord = { ...rest, tasks, status: 'failed', error: told, endedAt: now(deps) };
+    const value: JobRecord = { ...rest, tasks, status: 'failed', error: told, endedAt: now(deps), leftovers: true };
     return {
       value,
       events: [
@@ -200,5 +198,5 @@ const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, 
       ],
     };
   });
-  await sweepFiles(deps, session.job, new Set());
+  await sweepEnded(deps, session.entry);
 };

@@ -18,7 +18,8 @@ export class HoldEnded extends Error {
 
 export interface Session {
   readonly flow: FlowDefinition;
-  /** The newest record that this holder knows. */
+  /** The newest record that this holder knows, with and without its version. */
+  readonly entry: Entry<JobRecord>;
   readonly job: JobRecord;
   /** Aborted with `HoldEnded` when the hold ends, or with an error that ends the job. */
   readonly signal: AbortSignal;
@@ -114,6 +115,9 @@ const openSession = async (
 
   return {
     flow,
+    get entry() {
+      return entry;
+    },
     get job() {
       return entry.value;
     },

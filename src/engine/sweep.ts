@@ -1,6 +1,7 @@
 /** Removing what a job leaves behind. */
 import type { JobRecord } from '../domain/job.ts';
-import type { EngineDeps } from './records.ts';
+import type { Entry } from '../ports/kv-store.ts';
+import { type EngineDeps, updateJob } from './records.ts';
 import { jobPrefix } from './run-node.ts';
 
 /** Removes every file that the job made, but not those under `keep`. */
@@ -19,4 +20,14 @@ export const sweepUploads = async (deps: EngineDeps, job: JobRecord, keep: Reado
     await deps.uploads.abandon(id);
     await deps.uploads.removeBytes(id);
   }
+};
+
+/**
+ * Removes what a failed or cancelled job leaves behind, and says so in its record: a crash before that is made up for
+ * by recovery. The uploads of a failed job stay, since it can be tried again.
+ */
+export const sweepEnded = async (deps: EngineDeps, ended: Entry<JobRecord>): Promise<void> => {
+  if (ended.value.status === 'cancelled') await sweepUploads(deps, ended.value, new Set());
+  await sweepFiles(deps, ended.value, new Set());
+  await updateJob(deps, ended, ({ leftovers: _, ...value }) => ({ value }));
 };

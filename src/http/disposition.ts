@@ -8,6 +8,9 @@ export const contentDisposition = (fileName: string, mimeType: string): string =
   const name = fileName.toWellFormed();
   if (name === '') return kind;
   const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%/]/g, '_');
-  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 };

@@ -20,7 +20,8 @@ export const toHttpError = (error: unknown): ServiceError => {
   if (validation !== undefined) return validationError(validation, validationContext ?? 'body');
   const known = typeof code === 'string' ? frameworkCodes[code] : undefined;
   if (known !== undefined) return new ServiceError(known, message);
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new ServiceError('VALIDATION_ERROR', message);
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new ServiceError('VALIDATION_ERROR', message);
   return new ServiceError('INTERNAL_ERROR', undefined, { cause: error });
 };
 
@@ -57,8 +58,8 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
     ...(known.details === undefined ? {} : { details: known.details }),
   });
   const headers = { ...headersOf(known), 'content-type': problem ? 'application/problem+json' : 'application/json' };
-  if (hasUnreadBody(request.raw)) return answerWithoutBody(request, reply, known.status, headers, payload);
-  reply.code(known.status).headers(headers).serializer(String).send(payload);
+  if (hasUnreadBody(request.raw)) answerWithoutBody(request, reply, known.status, headers, payload);
+  else reply.code(known.status).headers(headers).serializer(String).send(payload);
 };
 
 /** Extension members of the IETF draft's mismatching-upload-offset problem, at the top of the body. */

@@ -18,7 +18,8 @@ export const uploadFrame = (step: Step, upload: UploadRecord, links: Links): Fra
     case 'upload_complete':
       return { ...base, url: links.file(upload.id) };
     case 'progress': {
-      const progress = upload.size === undefined ? {} : { progress: upload.size === 0 ? 1 : upload.offset / upload.size };
+      const progress =
+        upload.size === undefined ? {} : { progress: upload.size === 0 ? 1 : upload.offset / upload.size };
       return { ...base, type: 'upload_progress', ...progress, bytesUploaded: upload.offset, ...sizeOf(upload) };
     }
     default:

@@ -36,7 +36,10 @@ export const answerWithoutBody = (
 };
 
 const discard = (body: IncomingMessage, done: () => void): void => {
-  if (body.destroyed) return done();
+  if (body.destroyed) {
+    done();
+    return;
+  }
   let bytes = 0;
   const finish = () => {
     clearTimeout(timer);

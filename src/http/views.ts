@@ -41,7 +41,9 @@ export const viewUpload = ({ uploads, links }: ViewContext, upload: UploadRecord
 export const viewOutputs = (job: JobRecord, links: Links) =>
   job.outputs === undefined
     ? undefined
-    : Object.fromEntries(Object.entries(job.outputs).map(([key, output]) => [key, viewOutput(job, key, output, links)]));
+    : Object.fromEntries(
+        Object.entries(job.outputs).map(([key, output]) => [key, viewOutput(job, key, output, links)]),
+      );
 
 const viewOutput = (job: JobRecord, key: string, output: JobOutput, links: Links) => ({
   url: links.file(output.uploadId ?? outputFileId(job.id, key)),

@@ -22,6 +22,14 @@ export const recordCalls = (t: Test, names: readonly Name[]): string[] => {
   return calls;
 };
 
+/** Holds up the calls from now on: each entry of the list is the way on for one of them. */
+export const holdCalls = (t: Test, name: Name): (() => void)[] => {
+  const held: (() => void)[] = [];
+  const original = fs[name] as (...args: unknown[]) => void;
+  t.intercept(fs, name, { value: (...args: unknown[]) => held.push(() => original(...args)) });
+  return held;
+};
+
 /** What a system call fails with. */
 export const systemError = (code: string): Error => Object.assign(new Error(code), { code });
 

@@ -114,9 +114,10 @@ export const hasGps = (bytes: Buffer): boolean => {
 };
 
 const pointsToGps = (tiff: Buffer): boolean => {
-  const little = tiff.toString('latin1', 0, 2) === 'II';
-  const u16 = (at: number) => (little ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
-  const start = little ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
+  const order = tiff.toString('latin1', 0, 4);
+  if (order !== 'II*\0' && order !== 'MM\0*') return false;
+  const u16 = (at: number) => (order === 'II*\0' ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
+  const start = order === 'II*\0' ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
   const tags = Array.from({ length: u16(start) }, (_, index) => u16(start + 2 + index * 12));
   return tags.includes(0x8825);
 };

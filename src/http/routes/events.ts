@@ -1,6 +1,7 @@
 /** The sockets (WIRE 5): a snapshot, what is in the log, then what happens, until the end. */
-import type { WebSocket } from '@fastify/websocket';
+
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
+import type { WebSocket } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 import type { Topic } from '../../domain/event.ts';
 import type { Batch } from '../../events/follow.ts';
@@ -56,7 +57,10 @@ const serve = <T extends Topic>(
   // The error of a broken socket is followed by `close`.
   socket.on('error', (error) => request.log.debug({ err: error }, 'socket error'));
   const { since = '0' } = request.query as { since?: string };
-  if (!/^\d{1,15}$/.test(since)) return socket.close(1008, 'since is not a number');
+  if (!/^\d{1,15}$/.test(since)) {
+    socket.close(1008, 'since is not a number');
+    return;
+  }
   send(context, socket, request, topic, id, Number(since), closed.signal, toFrames).catch((error: unknown) => {
     request.log.error({ err: error }, 'socket failed');
     socket.close(1011, 'internal error');

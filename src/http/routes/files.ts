@@ -73,9 +73,13 @@ export const fileRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, conte
       return sendFile(file, request, reply);
     },
   );
-  app.head('/api/files/:fileId', { schema: { ...schema, summary: 'The headers of a file' } }, async (request, reply) => {
-    const file = await findFile(context, request.params.fileId, request.clientId);
-    return sendFile(file, request, reply);
-  });
+  app.head(
+    '/api/files/:fileId',
+    { schema: { ...schema, summary: 'The headers of a file' } },
+    async (request, reply) => {
+      const file = await findFile(context, request.params.fileId, request.clientId);
+      return sendFile(file, request, reply);
+    },
+  );
   done();
 };

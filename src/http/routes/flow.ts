@@ -36,13 +36,17 @@ export const flowRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, conte
   const { engine } = context;
   const jobAnswer = answers({ 200: jobSchema });
 
-  app.get('/api/flow', { schema: { tags, summary: 'List the flows', response: answers({ 200: flowListSchema }) } }, () => ({
-    flows: engine.listFlows().map(({ flowId, name, description }) => ({
-      flowId,
-      name,
-      ...(description === undefined ? {} : { description }),
-    })),
-  }));
+  app.get(
+    '/api/flow',
+    { schema: { tags, summary: 'List the flows', response: answers({ 200: flowListSchema }) } },
+    () => ({
+      flows: engine.listFlows().map(({ flowId, name, description }) => ({
+        flowId,
+        name,
+        ...(description === undefined ? {} : { description }),
+      })),
+    }),
+  );
 
   app.get(
     '/api/flow/:flowId',
@@ -65,15 +69,16 @@ export const flowRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, conte
   );
   app.post(
     '/api/flows/:flowId/execute',
-    { preValidation: allowNoBody, schema: { ...start, summary: 'Run a flow on the default storage', params: flowParams } },
+    {
+      preValidation: allowNoBody,
+      schema: { ...start, summary: 'Run a flow on the default storage', params: flowParams },
+    },
     (request, reply) => execute(context, request, reply, { ...request.params, storageId: 'default' }),
   );
 
   for (const url of ['/api/jobs/:jobId/status', '/api/flows/jobs/:jobId']) {
-    app.get(
-      url,
-      { schema: { tags, summary: 'Read a job', params: jobParams, response: jobAnswer } },
-      async (request) => viewJob(context, await engine.getJob(request.params.jobId, request.clientId)),
+    app.get(url, { schema: { tags, summary: 'Read a job', params: jobParams, response: jobAnswer } }, async (request) =>
+      viewJob(context, await engine.getJob(request.params.jobId, request.clientId)),
     );
   }
 

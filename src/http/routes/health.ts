@@ -34,12 +34,16 @@ export const healthRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, con
   }
   const readyAnswers = answers({ ...response, 503: healthSchema });
   for (const url of ['/api/ready', '/ready', '/readyz']) {
-    app.get(url, { schema: { tags: ['health'], summary: 'Can it serve?', response: readyAnswers } }, async (_, reply) => {
-      const components = await check();
-      const well = Object.values(components).every(({ status }) => status === 'healthy') && !context.isDraining();
-      reply.code(well ? 200 : 503).header('cache-control', 'no-store');
-      return { ...body(well ? 'healthy' : 'unhealthy'), components };
-    });
+    app.get(
+      url,
+      { schema: { tags: ['health'], summary: 'Can it serve?', response: readyAnswers } },
+      async (_, reply) => {
+        const components = await check();
+        const well = Object.values(components).every(({ status }) => status === 'healthy') && !context.isDraining();
+        reply.code(well ? 200 : 503).header('cache-control', 'no-store');
+        return { ...body(well ? 'healthy' : 'unhealthy'), components };
+      },
+    );
   }
   done();
 };

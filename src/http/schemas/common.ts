@@ -22,7 +22,11 @@ export const errorSchema = Type.Object(
 );
 
 /** The answer to anything that can fail, beside the schema of success. */
-export const answers = <R extends Record<number, unknown>>(success: R) => ({ ...success, '4xx': errorSchema, '5xx': errorSchema });
+export const answers = <R extends Record<number, unknown>>(success: R) => ({
+  ...success,
+  '4xx': errorSchema,
+  '5xx': errorSchema,
+});
 
 export const uploadParams = strictObject({ uploadId: Type.String({ description: 'The id of an upload' }) });
 export const jobParams = strictObject({ jobId: Type.String({ description: 'The id of a job' }) });

@@ -32,7 +32,9 @@ export const uploadSchema = Type.Object(
     offset: byteCount('The bytes before it are durable'),
     size: Type.Optional(byteCount('Absent while the length is deferred')),
     status: Type.Enum(['created', 'uploading', 'finalizing', 'completed', 'failed', 'cancelled']),
-    metadata: Type.Record(Type.String(), Type.Unknown(), { description: 'fileName, size, type and what the client gave' }),
+    metadata: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'fileName, size, type and what the client gave',
+    }),
     detectedType: Type.Optional(Type.String({ description: 'The media type that the first bytes show' })),
     storage: Type.Object({ id: Type.String(), type: Type.String() }),
     creationDate: Type.String({ format: 'date-time' }),

@@ -33,7 +33,7 @@ export const openDatabase = (path: string): DatabaseSync => {
   }
 };
 
-/** Runs `work` as one transaction, which a throw or the answer `undefined` takes back. */
+/** Runs `work` as one transaction, which a throw takes back. */
 export const createTransaction = (database: DatabaseSync): (<T>(work: () => T) => T) => {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
@@ -43,7 +43,7 @@ export const createTransaction = (database: DatabaseSync): (<T>(work: () => T) =
     begin.run();
     try {
       const result = work();
-      (result === undefined ? rollback : commit).run();
+      commit.run();
       return result;
     } catch (error) {
       // SQLite itself takes some failures back, a full disk for example.

@@ -34,7 +34,7 @@ export const walFlush = (path: string): Flush => {
   /** Commits so far, and how many of them the newest sync covers, be it finished or not. */
   let commits = 0;
   let covered = 0;
-  let running: Promise<void> | undefined;
+  let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   let failure: ServiceError | undefined;
 
@@ -48,8 +48,6 @@ export const walFlush = (path: string): Flush => {
       // The kernel forgets what it could not write, so a second try would claim too much.
       failure ??= new ServiceError('UNAVAILABLE', undefined, { cause: error });
       throw failure;
-    } finally {
-      running = undefined;
     }
   };
   const start = (): Promise<void> => {
@@ -66,8 +64,8 @@ export const walFlush = (path: string): Flush => {
     flush: async () => {
       check();
       if (commits === covered) return running;
-      if (next === undefined && running === undefined) return start();
-      next ??= running?.then(start);
+      // The newest sync began too early for some commit: the next one is for everybody who comes before it begins.
+      next ??= running.then(start);
       return next;
     },
     check,

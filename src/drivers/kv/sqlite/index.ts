@@ -8,7 +8,6 @@
 import type { Clock } from '../../../ports/clock.ts';
 import type { JobQueue } from '../../../ports/job-queue.ts';
 import type { KvStore } from '../../../ports/kv-store.ts';
-// biome-ignore lint/style/noRestrictedImports: the rule means the index of the service; this one is the sibling driver's
 import { type SqliteQueue, sqliteQueue } from '../../queue/sqlite/index.ts';
 import { answer, openDatabase } from './database.ts';
 import { noFlush, walFlush } from './flush.ts';

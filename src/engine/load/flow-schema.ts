@@ -1,0 +1,91 @@
+/**
+ * The shape of a flow file. The loader checks the shape of every format and then each node's options by its kind's own
+ * schema, which gives a message for the kind that the node names; editors get both in one JSON Schema.
+ */
+import { type TObject, type TSchema, Type } from 'typebox';
+import type { NodeDescription, NodeKinds } from '../../ports/node.ts';
+
+const strict = { additionalProperties: false };
+
+/** The longest delay that a timer of Node takes, in milliseconds: about 24 days. */
+const maxTimeout = 2 ** 31 - 1;
+
+const timeout = Type.Integer({ minimum: 1, maximum: maxTimeout, description: 'Milliseconds' });
+const retries = Type.Integer({ minimum: 0, maximum: 20, description: 'Tries after the first, for retryable errors' });
+
+/** As a key of a plain object `__proto__` would be lost. */
+const nodeKey = Type.String({ pattern: '^(?!__proto__$)[A-Za-z0-9_-]{1,64}$' });
+
+const nodeSettings = {
+  keepOutput: Type.Optional(
+    Type.Boolean({ description: 'Keep the files of this node among the final outputs although other nodes use them' }),
+  ),
+  retries: Type.Optional(retries),
+  timeout: Type.Optional(timeout),
+};
+
+const inputLimits = Type.Object(
+  {
+    allowedMimeTypes: Type.Optional(
+      Type.Array(Type.String({ pattern: '^(\\*|[\\w.+-]+)/(\\*|[\\w.+-]+)$' }), {
+        minItems: 1,
+        description: 'Globs such as image/*',
+      }),
+    ),
+    maxFileSize: Type.Optional(Type.Integer({ minimum: 1, description: 'Bytes' })),
+  },
+  { ...strict, description: 'Limits for every file that enters the flow' },
+);
+
+const edge = Type.Object(
+  {
+    source: Type.String({ description: 'The key of the node that delivers' }),
+    target: Type.String({ description: 'The key of the node that takes' }),
+  },
+  strict,
+);
+
+/** Sizes are bounded so that the walks over the graph are. */
+const flowObject = <Node extends TSchema>(node: Node) =>
+  Type.Object(
+    {
+      $schema: Type.Optional(Type.String({ description: 'For editors; not a part of the definition' })),
+      flowId: Type.String({ pattern: '^[a-z0-9][a-z0-9-_]{0,63}$', description: 'How clients name the flow' }),
+      name: Type.String({ minLength: 1, maxLength: 200, description: 'Shown to people' }),
+      description: Type.Optional(Type.String({ maxLength: 2000 })),
+      version: Type.Optional(Type.String({ maxLength: 200, description: 'A free label' })),
+      input: Type.Optional(inputLimits),
+      timeout: Type.Optional(timeout),
+      retries: Type.Optional(retries),
+      nodes: Type.Record(nodeKey, node, { ...strict, minProperties: 1, maxProperties: 500 }),
+      edges: Type.Array(edge, { maxItems: 2000 }),
+    },
+    strict,
+  );
+
+/** A flow with nodes of any kind. */
+export const flowShape = flowObject(
+  Type.Object(
+    { type: Type.String(), options: Type.Optional(Type.Record(Type.String(), Type.Unknown())), ...nodeSettings },
+    strict,
+  ),
+);
+
+/** The options of a kind; unknown ones are refused also where the kind forgot to say so. */
+export const optionsSchema = (kind: NodeDescription): TObject => ({ ...kind.options, ...strict });
+
+const nodeSchema = (kind: NodeDescription): TSchema => {
+  const options = optionsSchema(kind);
+  const required = (options.required ?? []).length > 0;
+  return Type.Object(
+    { type: Type.Literal(kind.kind), options: required ? options : Type.Optional(options), ...nodeSettings },
+    { ...strict, title: kind.name },
+  );
+};
+
+/** The JSON Schema of flow files for editors: `JSON.stringify` of it is `flows/flow.schema.json`. */
+export const flowFileSchema = (kinds: NodeKinds): TSchema => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'A flow of Sluice',
+  ...flowObject(Type.Union(Object.values(kinds).map(nodeSchema))),
+});

@@ -1,0 +1,56 @@
+/** What sharp and libvips throw, as the codes of the service. They carry no code of their own, only text. */
+import { type ErrorCode, ServiceError } from '../../domain/errors.ts';
+
+interface Rule {
+  readonly pattern: RegExp;
+  readonly code: ErrorCode;
+  /** For clients. libvips' own text is not: it names paths of this machine. */
+  readonly message?: (fileName: string, text: string) => string;
+}
+
+/** The first that matches decides: a full disk also reports what it broke. */
+const rules: readonly Rule[] = [
+  { pattern: /no space left|out of memory|cannot allocate|bad_alloc/i, code: 'RESOURCE_EXHAUSTED' },
+  { pattern: /input file is missing|unable to open for/i, code: 'STORAGE_ERROR' },
+  {
+    pattern: /exceeds (pixel|channel) limit/i,
+    code: 'FILE_TOO_LARGE',
+    message: (fileName) => `${fileName} has more pixels than the limit`,
+  },
+  {
+    pattern: /too large for the \w+ format/i,
+    code: 'FILE_TOO_LARGE',
+    message: (fileName) => `${fileName} is too large for the format`,
+  },
+  {
+    pattern: /unsupported image format/i,
+    code: 'UNSUPPORTED_FORMAT',
+    message: (fileName) => `${fileName} is not an image that can be read here`,
+  },
+  {
+    pattern: /^expected |bad extract area|unable to parse colou?r|is not supported for multi-page/i,
+    code: 'INVALID_PARAMS',
+    message: (fileName, text) => `${fileName}: ${text.split('\n', 1)[0]}`,
+  },
+  {
+    pattern:
+      /premature|corrupt|truncated|unexpected end|invalid|read error|unable to (read|parse)|bad seek|2vips|load/i,
+    code: 'INVALID_INPUT',
+    message: (fileName) => `${fileName} is damaged or incomplete`,
+  },
+];
+
+/** Whatever an image kind throws over `fileName`; what is not known stays an internal error, which is tried again. */
+export const imageError = (error: unknown, fileName: string): ServiceError => {
+  if (error instanceof ServiceError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  const rule = rules.find(({ pattern }) => pattern.test(text));
+  return new ServiceError(rule?.code ?? 'INTERNAL_ERROR', rule?.message?.(fileName, text), { cause: error });
+};
+
+/** A picture over a limit; `max` and `actual` are pixels. */
+export const tooLarge = (fileName: string, limit: 'pixels' | 'side', max: number, actual: number): ServiceError => {
+  const what =
+    limit === 'pixels' ? `${fileName} has ${actual} pixels` : `A side of ${fileName} would be ${actual} pixels`;
+  return new ServiceError('FILE_TOO_LARGE', `${what}; the limit is ${max}`, { details: { limit, max, actual } });
+};

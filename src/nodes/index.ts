@@ -1,0 +1,21 @@
+/**
+ * Node kinds, what flows are made of: one file per kind, which describes it for the loader, the engine and the worker
+ * and is the constructor of its nodes in flow files. `image/` holds what image kinds share. Kinds import domain and
+ * ports only, and heavy libraries inside `run`: this registry is read by the server process.
+ *
+ * From here the path goes to `workers`, where `run` is called.
+ */
+import { inputNode } from './file-input.ts';
+import { optimizeNode } from './optimize.ts';
+import { outputNode } from './output.ts';
+import { resizeNode } from './resize.ts';
+
+export { inputNode, optimizeNode, outputNode, resizeNode };
+
+/** The registry: every kind under its `kind`. */
+export const kinds = {
+  'file-input': inputNode,
+  resize: resizeNode,
+  optimize: optimizeNode,
+  output: outputNode,
+} as const;

@@ -1,0 +1,176 @@
+/** What every worker pool does, wherever its workers are. It must have room for one task at least. */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { ServiceError } from '../../src/domain/errors.ts';
+import type { WorkerPool, WorkerTask } from '../../src/ports/worker-pool.ts';
+import type { Make } from '../support/fixture.ts';
+import { makePhoto } from '../support/photo.ts';
+import { limits } from '../support/run-kind.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { quiet } from '../support/wait.ts';
+
+/** Makes tasks over one photo, each with a folder of its own. */
+export interface Tasks {
+  /** Takes milliseconds. */
+  short(change?: Partial<WorkerTask>): Promise<WorkerTask>;
+  /** Takes far longer than any test. */
+  long(): Promise<WorkerTask>;
+}
+
+/** Enough to keep the slowest encoder busy for half a minute. */
+const photo = makePhoto({ width: 3000, height: 2000 });
+
+export const makeTasks = async (t: Test): Promise<Tasks> => {
+  const root = await temporaryDirectory(t);
+  const path = join(root, 'photo');
+  await writeFile(path, await photo);
+  const files = [{ path, mimeType: 'image/jpeg', fileName: 'photo.jpeg' }];
+  let made = 0;
+  const task = async (change: Partial<WorkerTask>): Promise<WorkerTask> => {
+    made += 1;
+    const directory = join(root, String(made));
+    await mkdir(directory);
+    return { kind: 'resize', options: { width: 30 }, files, directory, intermediate: false, limits, ...change };
+  };
+  return {
+    short: (change = {}) => task(change),
+    long: () => task({ kind: 'optimize', options: { format: 'avif', effort: 4 } }),
+  };
+};
+
+const never = new AbortController().signal;
+
+type Case = (title: string, run: (t: Test, pool: WorkerPool, tasks: Tasks) => Promise<void>) => void;
+
+/** Runs the suite; `name` is shown in its titles. */
+export const testWorkerPool = (name: string, make: Make<WorkerPool>): void => {
+  const test: Case = (title, run) => {
+    void t.test(`${name}: ${title}`, async (t) => {
+      const { driver, teardown } = await make();
+      t.teardown(teardown);
+      await run(t, driver, await makeTasks(t));
+    });
+  };
+  running(test);
+  failing(test);
+  aborting(test);
+  closing(test);
+};
+
+const running = (test: Case): void => {
+  test('it runs a kind and describes what came of it', async (t, pool, tasks) => {
+    const task = await tasks.short();
+    const [output, ...more] = await pool.run(task, never);
+    const bytes = await readFile(output?.path ?? '');
+    t.same(more, []);
+    t.ok(output?.path.startsWith(task.directory));
+    t.match(output, { mimeType: 'image/jpeg', fileName: 'photo.jpg', meta: { width: 30, height: 20 } });
+    t.equal(output?.size, bytes.length);
+    t.equal(output?.sha256, createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  test('it hands everything on to the kind', async (t, pool, tasks) => {
+    const [file] = (await tasks.short()).files;
+    const files = [file, file].flatMap((one) => one ?? []);
+    const outputs = await pool.run(await tasks.short({ files, options: { height: 10 }, intermediate: true }), never);
+    t.same(
+      outputs.map(({ mimeType, meta }) => [mimeType, meta['width']]),
+      [
+        ['image/jpeg', 15],
+        ['image/jpeg', 15],
+      ],
+    );
+    t.notMatch(await readFile(outputs[0]?.path ?? '', 'latin1'), 'JFIF', 'an intermediate is not encoded');
+  });
+
+  test('it runs more tasks than it has room for', async (t, pool, tasks) => {
+    const widths = Array.from({ length: pool.size * 2 + 1 }, (_, index) => 10 + index);
+    const all = widths.map(async (width) => pool.run(await tasks.short({ options: { width } }), never));
+    t.same(
+      (await Promise.all(all)).map(([output]) => output?.meta['width']),
+      widths,
+    );
+  });
+};
+
+const failing = (test: Case): void => {
+  test('an error of the kind arrives whole', async (t, pool, tasks) => {
+    const task = await tasks.short({ limits: { ...limits, maxPixels: 100 } });
+    const error = await pool.run(task, never).catch((error: unknown) => error);
+    t.ok(error instanceof ServiceError);
+    t.match(error, {
+      code: 'FILE_TOO_LARGE',
+      status: 413,
+      message: /limit is 100/,
+      details: { limit: 'pixels', max: 100, actual: 6_000_000 },
+    });
+    await t.resolves(pool.run(await tasks.short(), never), 'the next task runs');
+  });
+
+  test('a kind that does not run is an error', async (t, pool, tasks) => {
+    for (const kind of ['output', 'no-such-kind', 'toString']) {
+      await t.rejects(pool.run(await tasks.short({ kind }), never), { code: 'INTERNAL_ERROR' });
+    }
+  });
+};
+
+const aborting = (test: Case): void => {
+  const reason = new Error('not needed any more');
+
+  test('a task that is aborted beforehand never runs', async (t, pool, tasks) => {
+    const task = await tasks.short();
+    t.equal(await pool.run(task, AbortSignal.abort(reason)).catch((error: unknown) => error), reason);
+    t.same(await readdir(task.directory), []);
+  });
+
+  test('a task that is aborted while it waits never runs', async (t, pool, tasks) => {
+    const [busy, waiting] = [new AbortController(), new AbortController()];
+    const long = Array.from({ length: pool.size }, async () => pool.run(await tasks.long(), busy.signal));
+    const stopped = Promise.allSettled(long);
+    await quiet();
+    const task = await tasks.short();
+    const run = pool.run(task, waiting.signal).catch((error: unknown) => error);
+    await quiet();
+    waiting.abort(reason);
+    t.equal(await run, reason);
+    busy.abort();
+    await stopped;
+    await pool.run(await tasks.short(), never);
+    t.same(await readdir(task.directory), []);
+  });
+
+  test('a task that is aborted while it runs is over when the caller hears of it', async (t, pool, tasks) => {
+    const controller = new AbortController();
+    const task = await tasks.long();
+    const run = pool.run(task, controller.signal).catch((error: unknown) => error);
+    // Time to start, decode, and be deep in the encoder.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    controller.abort(reason);
+    t.equal(await run, reason);
+    await rm(task.directory, { recursive: true });
+    await quiet();
+    await t.rejects(readdir(task.directory), { code: 'ENOENT' }, 'nothing is written any more');
+    await t.resolves(pool.run(await tasks.short(), never), 'the next task runs');
+  });
+
+  test('aborting after the end changes nothing', async (t, pool, tasks) => {
+    const controller = new AbortController();
+    await pool.run(await tasks.short(), controller.signal);
+    controller.abort(reason);
+    await t.resolves(pool.run(await tasks.short(), never));
+  });
+};
+
+const closing = (test: Case): void => {
+  test('closing ends what runs and what waits', async (t, pool, tasks) => {
+    const all = Array.from({ length: pool.size + 1 }, async () => pool.run(await tasks.long(), never));
+    const settled = Promise.allSettled(all);
+    await quiet();
+    await pool.close();
+    for (const { status } of await settled) t.equal(status, 'rejected');
+    await t.rejects(pool.run(await tasks.short(), never), ServiceError);
+    await t.resolves(pool.close(), 'once more is no error');
+  });
+};

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { test } from 'tap';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { parse } from 'yaml';
+import { flowFileSchema, optionsSchema } from '../../../src/engine/load/flow-schema.ts';
+import { kinds } from '../../../src/nodes/index.ts';
+import { testKinds } from './test-kinds.ts';
+
+const schema = JSON.parse(JSON.stringify(flowFileSchema(testKinds)));
+const flow = (small: object) => ({
+  flowId: 'x',
+  name: 'X',
+  nodes: { photo: { type: 'source' }, small },
+  edges: [{ source: 'photo', target: 'small' }],
+});
+
+test('the JSON Schema knows every kind with its options', async (t) => {
+  t.ok(Value.Check(schema, { $schema: './flow.schema.json', ...flow({ type: 'scale', options: { width: 5 } }) }));
+  t.ok(Value.Check(schema, flow({ type: 'encode', options: { format: 'webp' }, keepOutput: true })));
+  t.notOk(Value.Check(schema, flow({ type: 'scale', options: { widht: 5 } })));
+  t.notOk(Value.Check(schema, flow({ type: 'encode' })), 'options are required where one of them is');
+  t.notOk(Value.Check(schema, flow({ type: 'resiz' })));
+  t.notOk(Value.Check(schema, { ...flow({ type: 'scale' }), extra: 1 }));
+});
+
+test('the shipped flows fit the JSON Schema of the shipped kinds', async (t) => {
+  const shipped = flowFileSchema(kinds);
+  for (const name of ['web-image.json', 'thumbnail.yaml']) {
+    const text = await readFile(new URL(`../../../flows/${name}`, import.meta.url), 'utf8');
+    t.same(Value.Errors(shipped, parse(text)), [], name);
+  }
+});
+
+test('unknown options are refused also where a kind forgot to say so', async (t) => {
+  const forgetful = Type.Object(testKinds.scale.options.properties);
+  t.ok(Value.Check(forgetful, { widht: 1 }));
+  t.notOk(Value.Check(optionsSchema({ ...testKinds.scale, options: forgetful }), { widht: 1 }));
+});

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import t from 'tap';
+import type { FlowDefinition } from '../../src/domain/flow.ts';
+import { systemClock } from '../../src/drivers/clock.ts';
+import { sqliteKvStore } from '../../src/drivers/kv/sqlite/index.ts';
+import { deliver, engineRig, type Rig } from '../support/engine-rig.ts';
+import { until as reached } from '../support/wait.ts';
+
+const flow: FlowDefinition = {
+  flowId: 'one',
+  name: 'One',
+  nodes: { in: { type: 'file-input' }, work: { type: 'step' } },
+  edges: [{ source: 'in', target: 'work' }],
+};
+const base = { flowId: 'one', storageId: 'default', clientId: undefined };
+const script = (task: Parameters<typeof deliver>[0]) => deliver(task, 'done');
+const far = () => Date.now() + 3_600_000;
+
+/** The records of a rig that has been closed, to put them into the state that a crash leaves. */
+const tamper = async (rig: Rig, change: (kvStore: ReturnType<typeof sqliteKvStore>) => Promise<void>) => {
+  const path = join(rig.directory, 'kv.db');
+  const kvStore = sqliteKvStore({ path, durability: 'process', clock: systemClock });
+  await change(kvStore);
+  await kvStore.close();
+};
+
+t.test('a job that lost its queue entry runs after all', async (t) => {
+  const first = await engineRig(t, { flows: [flow], script, size: 0 });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await first.upload('hi') } };
+  const { id } = await first.engine.start({ ...base, inputs });
+  await first.close();
+  await tamper(first, async (kvStore) => {
+    const consumer = kvStore.queue().consume(async () => 'done', { concurrency: 1 });
+    await reached(async () => (await kvStore.due('jobs', far(), 10)).length === 1);
+    await consumer.close();
+  });
+  const second = await engineRig(t, { flows: [flow], script, directory: first.directory });
+  await second.engine.recover(far());
+  t.equal((await second.until(id, 'completed')).outputs?.['work']?.size, 4);
+});
+
+t.test('a job that was not told of its complete upload hears of it', async (t) => {
+  const first = await engineRig(t, { flows: [flow], script, size: 0 });
+  const metadata = { originalName: 'a', mimeType: 'text/plain', size: 2 };
+  const job = await first.engine.start({ ...base, inputs: { in: { operation: 'init', metadata } } });
+  const uploadId = job.tasks[0]?.uploads?.[0]?.id ?? '';
+  await first.append(uploadId, 'hi');
+  await first.close();
+  await tamper(first, async (kvStore) => {
+    const consumer = kvStore.queue().consume(async () => 'done', { concurrency: 1 });
+    await consumer.close();
+    const upload = await kvStore.get('uploads', uploadId);
+    if (upload === undefined) throw new Error('no upload');
+    const { value, version: expectedVersion } = upload;
+    await kvStore.commit({ collection: 'uploads', id: uploadId, value, expectedVersion, dueAt: 1 });
+  });
+  const second = await engineRig(t, { flows: [flow], script, directory: first.directory });
+  await second.uploads.recover(far());
+  await second.until(job.id, 'completed');
+  t.strictSame(second.errors, []);
+});
+
+t.test('the files of a job that failed just before a crash are removed', async (t) => {
+  const rig = await engineRig(t, { flows: [flow], script, size: 0 });
+  const job = await rig.engine.start(base);
+  await rig.close();
+  await tamper(rig, async (kvStore) => {
+    const entry = await kvStore.get('jobs', job.id);
+    if (entry === undefined) throw new Error('no job');
+    const value = { ...entry.value, status: 'cancelled' as const, leftovers: true as const };
+    await kvStore.commit({ collection: 'jobs', id: job.id, value, expectedVersion: entry.version, dueAt: 1 });
+  });
+  const second = await engineRig(t, { flows: [flow], script, directory: rig.directory });
+  await second.engine.recover(Date.now());
+  t.equal((await second.job(job.id)).leftovers, undefined);
+  const uploadId = job.tasks[0]?.uploads?.[0]?.id ?? '';
+  await t.rejects(second.uploads.get(uploadId, undefined), { code: 'FILE_NO_LONGER_EXISTS' });
+});

@@ -1,0 +1,21 @@
+import t from 'tap';
+import { renamed } from '../../../src/nodes/image/encode.ts';
+import { optimizeNode } from '../../../src/nodes/index.ts';
+import { makePhoto } from '../../support/photo.ts';
+import { only, runKind } from '../../support/run-kind.ts';
+
+t.test('the name keeps its base and gets the extension of the type', async (t) => {
+  t.equal(renamed('IMG_1.JPEG', 'image/jpeg'), 'IMG_1.jpg');
+  t.equal(renamed('holiday.2026.png', 'image/webp'), 'holiday.2026.webp');
+  t.equal(renamed('scan', 'image/tiff'), 'scan.tiff');
+  t.equal(renamed('.jpg', 'image/avif'), '.jpg.avif');
+});
+
+t.test('avif is written with half the colour resolution', async (t) => {
+  const file = { bytes: await makePhoto({ width: 64, height: 64 }), mimeType: 'image/jpeg' };
+  const { bytes } = await only(runKind(t, optimizeNode, { format: 'avif' }, [file]));
+  // The AV1 configuration box: `av1C`, marker and version, profile and level, then a byte whose bits 3 and 2 are
+  // chroma_subsampling_x and _y.
+  const at = bytes.indexOf('av1C');
+  t.equal(((bytes[at + 6] ?? 0) >> 2) & 3, 3);
+});

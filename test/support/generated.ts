@@ -1,0 +1,93 @@
+/** The files that are made from the source: `npm run generate` writes them, `test/guards` compares them. */
+import { settings } from '../../src/config/schema.ts';
+import type { Setting } from '../../src/config/setting.ts';
+import { errorTable } from '../../src/domain/errors.ts';
+import { flowFileSchema } from '../../src/engine/load/flow-schema.ts';
+import { kinds } from '../../src/nodes/index.ts';
+import { serviceInProcess } from './service-in-process.ts';
+
+const rows = Object.values<Setting<unknown>>(settings);
+
+/** Depends on the machine, so the file names the rule instead. */
+const shownDefault = ({ name, fallback }: Setting<unknown>): string => (name === 'WORKERS' ? '' : (fallback ?? ''));
+
+const envExample = (): string => {
+  const lines = rows.map((setting) => `# ${setting.description}\n#${setting.name}=${shownDefault(setting)}\n`);
+  return `# Every setting of Sluice with its default. Copy to .env and uncomment what you change.\n\n${lines.join('\n')}`;
+};
+
+const table = (head: readonly string[], body: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const configuration = (): string => {
+  const body = rows.map((setting) => {
+    const value = shownDefault(setting);
+    return [`\`${setting.name}\``, value === '' ? '' : `\`${value}\``, setting.description];
+  });
+  return `# Configuration
+
+Environment variables; a \`.env\` file in the working directory is read too, and what is set already wins. Durations
+are written as \`500ms\`, \`30s\`, \`10m\`, \`1d\`, sizes as a number of bytes or with \`KiB\`, \`MiB\`, \`GiB\`. All problems are
+reported at once, each with the variable's name, and the process exits with code 1.
+
+${table(['Variable', 'Default', 'What it does'], body)}
+`;
+};
+
+const errors = (): string => {
+  const body = Object.entries(errorTable).map(([code, { status, message, remedy, retryable }]) => [
+    `\`${code}\``,
+    String(status),
+    message,
+    remedy,
+    retryable ? 'yes' : '',
+  ]);
+  return `# Errors
+
+Every error has the body \`{error, code, message, timestamp, requestId, details?}\`; with \`Accept:
+application/problem+json\` it carries that type. A failed job has \`error: {nodeId, message, code}\` with the same codes.
+"Retried" is what the engine does with a node that ends so.
+
+${table(['Code', 'Status', 'Meaning', 'What to do', 'Retried'], body)}
+`;
+};
+
+interface OptionSchema {
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+const nodes = (): string => {
+  const sections = Object.values(kinds).map((kind) => {
+    const options = Object.entries(kind.options.properties as Record<string, OptionSchema>);
+    const body = options.map(([name, schema]) => [`\`${name}\``, schema.description ?? '']);
+    const accepts = kind.accepts.length === 0 ? 'uploads' : kind.accepts.map((glob) => `\`${glob}\``).join(', ');
+    const list = body.length === 0 ? 'No options.' : table(['Option', 'What it does'], body);
+    return `## ${kind.name} (\`${kind.kind}\`)\n\nTakes ${accepts}.\n\n${list}\n`;
+  });
+  return `# Node kinds
+
+Every node may also carry \`keepOutput\`, \`retries\` and \`timeout\` (milliseconds).
+
+${sections.join('\n')}`;
+};
+
+const openapi = async (): Promise<string> => {
+  const service = await serviceInProcess();
+  try {
+    const response = await fetch(`${service.url}/api/openapi.json`);
+    return `${JSON.stringify(await response.json(), null, 2)}\n`;
+  } finally {
+    await service.close();
+  }
+};
+
+/** Their content by their path in the repository. */
+export const generatedFiles = async (): Promise<Readonly<Record<string, string>>> => ({
+  '.env.example': envExample(),
+  'docs/configuration.md': configuration(),
+  'docs/errors.md': errors(),
+  'docs/nodes.md': nodes(),
+  'docs/openapi.json': await openapi(),
+  'flows/flow.schema.json': `${JSON.stringify(flowFileSchema(kinds), null, 2)}\n`,
+});
