@@ -18,6 +18,5 @@ USER node
 VOLUME /data
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/${(process.env.BASE_PATH || 'sluice').replace(/^\\/+|\\/+$/g, '')}/api/health`.replace(/([^:])\\/\\//, '$1/')).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["node", "src/cli/health.ts"]
 CMD ["node", "src/main.ts"]

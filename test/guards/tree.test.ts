@@ -28,7 +28,10 @@ t.test('every folder of the source has tests', (t) => {
   for (const folder of folders) {
     if (folder === 'src') continue;
     const twin = join(root, folder.replace(/^src/, 'test'));
-    t.ok(existsSync(twin) && readdirSync(twin, { recursive: true }).some((name) => String(name).endsWith('.test.ts')), folder);
+    t.ok(
+      existsSync(twin) && readdirSync(twin, { recursive: true }).some((name) => String(name).endsWith('.test.ts')),
+      folder,
+    );
   }
   t.end();
 });

@@ -1,0 +1,111 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chdir, cwd } from 'node:process';
+import t from 'tap';
+import { ConfigError, loadConfig, loadEnvFile } from '../../src/config/load.ts';
+import { settings } from '../../src/config/schema.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+t.test('an empty environment gives the defaults', (t) => {
+  const config = loadConfig({});
+  t.match(config, {
+    host: '0.0.0.0',
+    port: 3000,
+    basePath: 'sluice',
+    maxUploadSize: 5 * 2 ** 30,
+    flowTimeout: 600_000,
+    uploadIdleTimeout: 60_000,
+    durability: 'full',
+    console: true,
+    docs: false,
+  });
+  t.strictSame([config.publicUrl, config.scratchDirectory], [undefined, undefined]);
+  t.equal(Object.isFrozen(config), true);
+  t.end();
+});
+
+t.test('every variable is read', (t) => {
+  const config = loadConfig({
+    PORT: ' 8080 ',
+    PUBLIC_URL: 'https://files.example.org/',
+    MAX_UPLOAD_SIZE: '2 KiB',
+    FLOW_TIMEOUT: '90s',
+    CONSOLE: 'off',
+    DURABILITY: 'process',
+    SCRATCH_DIR: '/scratch',
+    HOST: '',
+  });
+  t.match(config, {
+    port: 8080,
+    publicUrl: 'https://files.example.org',
+    maxUploadSize: 2048,
+    flowTimeout: 90_000,
+    console: false,
+    durability: 'process',
+    scratchDirectory: '/scratch',
+    host: '0.0.0.0',
+  });
+  t.end();
+});
+
+t.test('all problems are reported at once, each with its variable', (t) => {
+  const bad = {
+    PORT: '70000',
+    WORKERS: '-1',
+    DURABILITY: 'maybe',
+    MAX_UPLOAD_SIZE: '5 apples',
+    FLOW_TIMEOUT: '1 week',
+    CONSOLE: 'yes',
+    PUBLIC_URL: 'https://example.org/path',
+    LOG_LEVEL: 'loud',
+  };
+  try {
+    loadConfig(bad);
+    t.fail('it was accepted');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    t.equal(error.problems.length, Object.keys(bad).length);
+    for (const [name, value] of Object.entries(bad)) {
+      const line = error.problems.find((problem) => problem.startsWith(`${name} must be`));
+      t.match(line, new RegExp(`"${value}"`), name);
+      t.match(error.message, line);
+    }
+  }
+  t.end();
+});
+
+t.test('sizes and durations have bounds', (t) => {
+  for (const env of [
+    { MAX_UPLOAD_SIZE: '99999999TiB' },
+    { MAX_UPLOAD_SIZE: '-5' },
+    { FLOW_TIMEOUT: '0s' },
+    { FLOW_TIMEOUT: '25d' },
+    { FLOW_TIMEOUT: '10' },
+    { PORT: '1e3' },
+    { PORT: '80.5' },
+  ]) {
+    t.throws(() => loadConfig(env), { name: 'ConfigError' }, JSON.stringify(env));
+  }
+  t.end();
+});
+
+t.test('a .env file is read, and what is set already wins', async (t) => {
+  const before = cwd();
+  const directory = await temporaryDirectory(t);
+  await writeFile(join(directory, '.env'), 'SLUICE_TEST_ONE=file\nSLUICE_TEST_TWO=file\n');
+  process.env['SLUICE_TEST_TWO'] = 'set';
+  t.teardown(() => {
+    chdir(before);
+    delete process.env['SLUICE_TEST_ONE'];
+    delete process.env['SLUICE_TEST_TWO'];
+  });
+  chdir(directory);
+  loadEnvFile();
+  t.strictSame([process.env['SLUICE_TEST_ONE'], process.env['SLUICE_TEST_TWO']], ['file', 'set']);
+});
+
+t.test('no two settings share a variable', (t) => {
+  const names = Object.values(settings).map(({ name }) => name);
+  t.equal(new Set(names).size, names.length);
+  t.end();
+});

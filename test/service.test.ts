@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import {
+  createService,
+  defineFlow,
+  fastifyAdapter,
+  inputNode,
+  localDataStore,
+  resizeNode,
+  type ServiceOptions,
+  sqliteKvStore,
+} from '../src/index.ts';
+import { call } from './support/api.ts';
+import { temporaryDirectory } from './support/temporary.ts';
+
+const flow = defineFlow({
+  flowId: 'small',
+  name: 'Small',
+  nodes: [inputNode('photo'), resizeNode('small', { width: 10 })],
+  edges: [{ source: 'photo', target: 'small' }],
+});
+
+const optionsIn = async (t: Test): Promise<ServiceOptions> => {
+  const directory = await temporaryDirectory(t);
+  return {
+    dataStore: await localDataStore({ directory: join(directory, 'files'), durability: 'process' }),
+    kvStore: await sqliteKvStore({ path: join(directory, 'kv.db'), durability: 'process' }),
+    flows: { small: flow },
+    adapter: fastifyAdapter(),
+  };
+};
+
+t.test('a missing option is named', async (t) => {
+  const options = await optionsIn(t);
+  t.teardown(() => options.kvStore.close());
+  for (const name of ['dataStore', 'kvStore', 'flows', 'adapter'] as const) {
+    const { [name]: _, ...rest } = options;
+    await t.rejects(createService(rest as ServiceOptions), { name: 'TypeError', message: new RegExp(`"${name}"`) });
+  }
+  await t.rejects(createService({ ...options, flows: { other: flow } }), { message: /"other".*"small"/ });
+  const broken = { ...flow, edges: [{ source: 'photo', target: 'nowhere' }] };
+  await t.rejects(createService({ ...options, flows: { small: broken } }), { message: /nowhere/ });
+});
+
+t.test('a host mounts it in its own server, under its own path', async (t) => {
+  const service = await createService({ ...(await optionsIn(t)), baseUrl: 'https://files.example.org/media' });
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith('/media/')) service.handler(request, response);
+    else response.end('the host itself');
+  });
+  server.on('upgrade', service.websocketHandler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(async () => {
+    await service.dispose();
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.equal(await (await fetch(`${url}/`)).text(), 'the host itself');
+  t.match((await call(`${url}/media`, 'GET', '/api/flow')).body, { flows: [{ flowId: 'small', name: 'Small' }] });
+  const created = await call(`${url}/media`, 'POST', '/api/upload', { size: 0 });
+  t.equal(created.headers.get('location'), `https://files.example.org/media/api/upload/${created.body.id}`);
+  t.equal(created.body.url, `https://files.example.org/media/api/files/${created.body.id}`);
+});
