@@ -47,7 +47,15 @@ export const createEngine = (deps: EngineDeps & { readonly append: AppendBody })
       await mkdir(deps.scratchDirectory, { recursive: true });
       // One more job than workers: while one job saves its results, another one computes.
       const options = { concurrency: deps.workerPool.size + 1 };
-      consumer = deps.queue.consume((queued) => run(queued, shutdown.signal), options);
+      consumer = deps.queue.consume(async (queued) => {
+        try {
+          return await run(queued, shutdown.signal);
+        } catch (error) {
+          // The queue delivers the entry again; the job goes on from its last checkpoint.
+          deps.onError(error, { jobId: queued.jobId });
+          throw error;
+        }
+      }, options);
     },
     async drain() {
       shutdown.abort();

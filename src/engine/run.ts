@@ -29,12 +29,18 @@ export const createRun =
     try {
       return await walk(deps, session, running);
     } catch (error) {
-      return await endEarly(deps, session, error, running);
+      return await endEarly(deps, session, error, running).catch(whenLost);
     } finally {
       clearTimeout(deadline);
       session.close();
     }
   };
+
+/** Somebody else ended the job while this hold was about to: theirs counts. */
+const whenLost = (error: unknown): QueueOutcome => {
+  if (error instanceof HoldEnded) return 'done';
+  throw error;
+};
 
 /** The flow's time limit: what is left of it when this hold begins. */
 const startDeadline = (deps: EngineDeps, session: Session): NodeJS.Timeout => {

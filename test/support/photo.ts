@@ -16,22 +16,28 @@ export interface PhotoOptions {
 export const copyright = 'Ann Example (2026)';
 export const artist = 'Ann Example';
 
-/** Pixels of `width` by `height` that no encoder can foresee, the same in every run. */
+/** Bytes that no encoder can foresee, the same in every run. */
 const noise = (bytes: number): Buffer =>
   createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(bytes));
 
-/** Soft shapes under a fine grain, and a corner each of red, lime, blue and white, from the top left clockwise. */
-const scene = async (width: number, height: number): Promise<Sharp> => {
-  const coarse = { width: Math.ceil(width / 50) + 1, height: Math.ceil(height / 50) + 1, channels: 3 } as const;
-  const shapes = await sharp(noise(coarse.width * coarse.height * 3), { raw: coarse })
+/** Random pixels, of `cell` pixels each, blended into one another. */
+const cloud = (width: number, height: number, cell: number): Promise<Buffer> => {
+  const raw = { width: Math.ceil(width / cell) + 1, height: Math.ceil(height / cell) + 1, channels: 3 } as const;
+  return sharp(noise(raw.width * raw.height * 3), { raw })
     .resize(width, height, { fit: 'fill', kernel: 'cubic' })
     .raw()
     .toBuffer();
+};
+
+/** Soft shapes with some detail under a fine grain; red, lime, blue and white corners from the top left clockwise. */
+const scene = async (width: number, height: number): Promise<Sharp> => {
+  const shapes = await cloud(width, height, Math.ceil(width / 5));
+  const detail = await cloud(width, height, Math.ceil(width / 80));
   const grain = noise(width * height);
   for (let index = 0; index < shapes.length; index += 1) {
-    // Between 16 and 240, so that no pixel of the scene looks like a corner.
-    const value = (shapes[index] ?? 0) + ((grain[Math.floor(index / 3)] ?? 0) - 128) / 16;
-    shapes[index] = 16 + Math.round((Math.max(0, Math.min(255, value)) * 224) / 255);
+    const fine = ((detail[index] ?? 0) - 128) / 4 + ((grain[Math.floor(index / 3)] ?? 0) - 128) / 16;
+    // Between 70 and 190, so that no pixel of the scene looks like a corner.
+    shapes[index] = Math.max(70, Math.min(190, 70 + ((shapes[index] ?? 0) * 120) / 255 + fine));
   }
   return sharp(await withCorners(shapes, width, height), { raw: { width, height, channels: 3 } });
 };

@@ -52,8 +52,8 @@ t.test('an aborted child is gone at once', async (t) => {
     t.equal(await run, false, 'it has ended before the caller hears of it');
     times.push(performance.now() - before);
   }
-  // The best of three: this machine has other work to do.
-  t.ok(Math.min(...times) < 200, `${times.map(Math.round)} ms`);
+  // About 30 on an idle machine. tinypool's own way out takes up to 1000, the encoder half a minute.
+  t.ok(Math.min(...times) < 500, `${times.map(Math.round)} ms`);
 });
 
 t.test('a child that takes too much memory is ended', async (t) => {

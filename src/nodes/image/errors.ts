@@ -8,9 +8,15 @@ interface Rule {
   readonly message?: (fileName: string, text: string) => string;
 }
 
-/** The first that matches decides: a full disk also reports what it broke. */
+/** Before all others: a full disk also reports what it broke. */
+const exhausted: Rule = {
+  pattern: /no space left|out of memory|cannot allocate|bad_alloc/i,
+  code: 'RESOURCE_EXHAUSTED',
+};
+
+/** The first that matches decides. */
 const rules: readonly Rule[] = [
-  { pattern: /no space left|out of memory|cannot allocate|bad_alloc/i, code: 'RESOURCE_EXHAUSTED' },
+  exhausted,
   { pattern: /input file is missing|unable to open for/i, code: 'STORAGE_ERROR' },
   {
     pattern: /exceeds (pixel|channel) limit/i,
@@ -44,9 +50,13 @@ const rules: readonly Rule[] = [
 export const imageError = (error: unknown, fileName: string): ServiceError => {
   if (error instanceof ServiceError) return error;
   const text = error instanceof Error ? error.message : String(error);
-  const rule = rules.find(({ pattern }) => pattern.test(text));
+  const rule = (isSharpError(error) ? rules : [exhausted]).find(({ pattern }) => pattern.test(text));
   return new ServiceError(rule?.code ?? 'INTERNAL_ERROR', rule?.message?.(fileName, text), { cause: error });
 };
+
+/** sharp throws plain errors. A `TypeError` or a code of Node is a mistake of ours or of the system. */
+const isSharpError = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'Error' && !('code' in error);
 
 /** A picture over a limit; `max` and `actual` are pixels. */
 export const tooLarge = (fileName: string, limit: 'pixels' | 'side', max: number, actual: number): ServiceError => {

@@ -92,7 +92,10 @@ t.test('errors of the service pass, and others stay internal', async (t) => {
   const own = new ServiceError('TIMEOUT');
   t.equal(imageError(own, 'a.jpg'), own);
   t.equal(imageError(new TypeError('undefined is not a function'), 'a.jpg').code, 'INTERNAL_ERROR');
+  t.equal(imageError(new TypeError('Invalid load'), 'a.jpg').code, 'INTERNAL_ERROR');
   t.equal(imageError('text', 'a.jpg').code, 'INTERNAL_ERROR');
+  const full = Object.assign(new Error('ENOSPC: no space left on device, copyfile'), { code: 'ENOSPC' });
+  t.equal(imageError(full, 'a.jpg').code, 'RESOURCE_EXHAUSTED', 'the disk is the disk');
 });
 
 t.test('limits are told with their numbers', async (t) => {

@@ -34,6 +34,7 @@ t.test('SVG is refused', async (t) => {
     '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
   await t.rejects(optimize(t, Buffer.from(svg), 'image/svg+xml'), { code: 'UNSUPPORTED_FORMAT' });
   await t.rejects(optimize(t, Buffer.from(svg), 'image/png'), { code: 'UNSUPPORTED_FORMAT' });
+  await t.rejects(sharp(Buffer.from(svg)).metadata(), /unsupported image format/, 'its loader is never reached');
 });
 
 t.test('too many pixels are refused by the header alone', async (t) => {
