@@ -1,5 +1,5 @@
 /** The process: configuration, service, listening socket, signals, exit codes. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, loadConfig, loadEnvFile } from './config/load.ts';
@@ -18,6 +18,9 @@ import { workerPool } from './workers/index.ts';
 /** Idle connections and slow headers, milliseconds; a body has no limit of its own but the idle timer. */
 const timeouts = { keepAliveTimeout: 72_000, headersTimeout: 30_000, requestTimeout: 0 };
 
+/** An upgrade to anything else (`h2c`, as some clients offer) is ignored, and the request answered as it is. */
+const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean => /^websocket$/i.test(headers.upgrade ?? '');
+
 const start = async (config: Config): Promise<void> => {
   const log = createLog(config.logLevel);
   const { durability } = config;
@@ -35,7 +38,11 @@ const start = async (config: Config): Promise<void> => {
     flows,
     adapter: fastifyAdapter({ log, console: config.console, docs: config.docs }),
     baseUrl: `${config.publicUrl ?? ''}/${config.basePath}`,
-    workerPool: workerPool({ size: config.workers, memoryLimit: config.workerMemory }),
+    workerPool: workerPool({
+      size: config.workers,
+      memoryLimit: config.workerMemory,
+      onError: (error) => log.warn({ err: error }, 'a worker ended; another takes its place'),
+    }),
     scratchDirectory: config.scratchDirectory ?? join(config.dataDirectory, 'scratch'),
     limits: config,
     onError: (error, context) => log.error({ err: error, ...context }, 'failed in the background'),
@@ -50,7 +57,7 @@ const start = async (config: Config): Promise<void> => {
 };
 
 const listen = async (service: Service, config: Config): Promise<Server> => {
-  const server = createServer(timeouts, service.handler);
+  const server = createServer({ ...timeouts, shouldUpgradeCallback }, service.handler);
   server.on('checkContinue', service.handler);
   server.on('upgrade', service.websocketHandler);
   const { promise, resolve: listening, reject } = Promise.withResolvers<void>();

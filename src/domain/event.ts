@@ -12,6 +12,8 @@ export interface EventError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly nodeId?: string;
+  /** Facts for programs: the limit that was passed, for example. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export type UploadEvent =

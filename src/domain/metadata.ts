@@ -12,7 +12,8 @@ export const readMetadata = (value: unknown): Metadata => {
   if (value === undefined || value === '') return {};
   if (isObject(value)) return value;
   if (typeof value !== 'string') throw new ServiceError('INVALID_METADATA');
-  const read = fromJson(value) ?? fromJson(fromBase64(value)) ?? fromTusPairs(value);
+  // Broken JSON could pass for a tus key without a value.
+  const read = /^\s*[[{"]/.test(value) ? fromJson(value) : (fromJson(fromBase64(value)) ?? fromTusPairs(value));
   if (read === undefined) throw new ServiceError('INVALID_METADATA');
   return read;
 };

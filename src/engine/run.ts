@@ -189,8 +189,10 @@ const release = async (deps: EngineDeps, session: Session, error: HoldEnded): Pr
 };
 
 const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, slowest: string): Promise<void> => {
-  const nodeId = typeof error.details?.['nodeId'] === 'string' ? error.details['nodeId'] : slowest;
-  const told = { code: error.code, message: error.message, nodeId };
+  const { nodeId: named, ...details } = error.details ?? {};
+  const nodeId = typeof named === 'string' ? named : slowest;
+  const facts = Object.keys(details).length === 0 ? {} : { details };
+  const told = { code: error.code, message: error.message, nodeId, ...facts };
   if (error.code === 'INTERNAL_ERROR') deps.onError(error.cause ?? error, { jobId: session.job.id, nodeId });
   await session.update((job) => {
     const { lease: _, ...rest } = withTask(job, nodeId, { status: 'failed', error: told, endedAt: now(deps) });

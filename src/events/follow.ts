@@ -38,6 +38,8 @@ export const createFollow = (deps: {
         const entry = await deps.kvStore.get(topic, id);
         if (entry === undefined) return;
         const record = entry.value;
+        // A number that was never given out would hide what comes.
+        last = Math.min(last, record.seq);
         const steps = stepsBetween(last, record, await deps.kvStore.events(topic, id, last), endOf(topic, record));
         last = Math.max(last, record.seq);
         if (first || steps.length > 0) yield { record, steps };

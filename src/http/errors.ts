@@ -11,6 +11,7 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'VALIDATION_ERROR',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'VALIDATION_ERROR',
   FST_ERR_BAD_URL: 'VALIDATION_ERROR',
+  FST_ERR_MAX_PARAM_LENGTH: 'VALIDATION_ERROR',
 };
 
 /** Any thrown value as a `ServiceError`; what nobody foresaw is `INTERNAL_ERROR`, with its cause for the log only. */
@@ -45,7 +46,7 @@ const fieldOf = ({ instancePath, params }: Validation[number], context: string):
 /** Answers with the error: body, headers, and the connection closed when a body is still on its way. */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
   const known = toHttpError(error);
-  if (known.status >= 500) request.log.error({ err: known.cause ?? known, code: known.code }, known.message);
+  if (isFailure(known)) request.log.error({ err: known.cause ?? known, code: known.code }, known.message);
   const problem = /application\/problem\+json/.test(request.headers.accept ?? '');
   const payload = JSON.stringify({
     ...(problem ? { title: known.message, status: known.status } : {}),
@@ -62,11 +63,18 @@ export const sendError = (error: unknown, request: FastifyRequest, reply: Fastif
   else reply.code(known.status).headers(headers).serializer(String).send(payload);
 };
 
+/** Ours to look into: neither the client's fault nor the plain news that a body was cut off or the service drains. */
+const isFailure = ({ status, code, cause }: ServiceError): boolean =>
+  status >= 500 && (code !== 'UNAVAILABLE' || cause !== undefined);
+
 /** Extension members of the IETF draft's mismatching-upload-offset problem, at the top of the body. */
 const offsetMembers = ({ code, details }: ServiceError): Record<string, unknown> =>
   code === 'INVALID_OFFSET' && details !== undefined ? details : {};
 
-const headersOf = ({ details, retryAfter }: ServiceError): Record<string, string> => {
+/** Seconds until a client may come again when nothing better is known. */
+const defaultRetryAfter = 1;
+
+const headersOf = ({ status, details, retryAfter }: ServiceError): Record<string, string> => {
   const headers: Record<string, string> = {};
   const offset = details?.['expected-offset'];
   if (typeof offset === 'number') {
@@ -75,6 +83,6 @@ const headersOf = ({ details, retryAfter }: ServiceError): Record<string, string
   }
   if (typeof details?.['contentRange'] === 'string') headers['content-range'] = details['contentRange'];
   if (typeof details?.['allow'] === 'string') headers['allow'] = details['allow'];
-  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  if (retryAfter !== undefined || status === 503) headers['retry-after'] = String(retryAfter ?? defaultRetryAfter);
   return headers;
 };

@@ -19,7 +19,8 @@ export const watchMethods = (app: FastifyInstance): (() => void) => {
       const handler = () => {
         throw new ServiceError('METHOD_NOT_ALLOWED', undefined, { details: { allow } });
       };
-      if (missing.length > 0) app.route({ method: missing, url, schema: { hide: true }, handler });
+      // At once, before anything can be found wrong with the body.
+      if (missing.length > 0) app.route({ method: missing, url, schema: { hide: true }, onRequest: handler, handler });
     }
   };
 };

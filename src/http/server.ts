@@ -80,11 +80,9 @@ export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => 
     const app = createApp(options);
     describeApi(app, context);
     await app.register(fastifyWebsocket, {
-      options: { maxPayload: 4096, perMessageDeflate: false },
-      preClose(this: FastifyInstance, done) {
-        for (const client of this.websocketServer.clients) client.close(1001, 'the service is shutting down');
-        this.websocketServer.close(() => done());
-      },
+      // Pongs are sent by `routes/events`, which looks whether the peer reads them.
+      options: { maxPayload: 4096, perMessageDeflate: false, autoPong: false },
+      preClose: closeSockets,
     });
     const refuseOtherMethods = watchMethods(app);
     await app.register(
@@ -103,10 +101,29 @@ export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => 
     return {
       handler: (request, response) => void app.server.emit('request', request, response),
       websocketHandler: (request, socket, head) => void app.server.emit('upgrade', request, socket, head),
-      close: () => app.close(),
+      async close() {
+        await app.close();
+        await Promise.all(app.refusals);
+      },
     };
   },
 });
+
+/** How long a peer may take to answer a closing handshake, milliseconds. */
+const closeMs = 2000;
+
+/** Sockets of peers that are gone do not hold up the end. */
+const closeSockets = function (this: FastifyInstance, done: () => void): void {
+  const { clients } = this.websocketServer;
+  for (const client of clients) client.close(1001, 'the service is shutting down');
+  const late = setTimeout(() => {
+    for (const client of clients) client.terminate();
+  }, closeMs);
+  this.websocketServer.close(() => {
+    clearTimeout(late);
+    done();
+  });
+};
 
 const createApp = (options: FastifyAdapterOptions): FastifyInstance => {
   const app: FastifyInstance = fastify({
@@ -118,14 +135,20 @@ const createApp = (options: FastifyAdapterOptions): FastifyInstance => {
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
     forceCloseConnections: true,
+    // What still comes while the service ends is answered like everything else, by whoever can no longer serve it.
+    return503OnClosing: false,
     genReqId: requestId,
     routerOptions: { maxParamLength: 200 },
+    // Paths that the router itself refuses; no hook runs for them.
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply.header('x-request-id', request.id)),
   });
-  app.removeContentTypeParser('text/plain');
+  app.decorate('refusals', new Set<Promise<void>>());
+  parseJsonOnly(app);
   app.decorateRequest('clientId', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    done();
+    // At once, before anything can be found wrong with the body.
+    done(request.is404 ? new ServiceError('NOT_FOUND') : undefined);
   });
   app.addHook('onResponse', (request, reply, done) => {
     logResponse(request, reply.raw.statusCode, reply.elapsedTime);
@@ -135,6 +158,16 @@ const createApp = (options: FastifyAdapterOptions): FastifyInstance => {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => sendError(new ServiceError('NOT_FOUND'), request, reply));
   return app;
+};
+
+/** JSON, in which an empty body counts as an empty object: clients declare the type for requests that need no body. */
+const parseJsonOnly = (app: FastifyInstance): void => {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, {});
+    else void parseJson(request, String(body), done);
+  });
 };
 
 /** The client's own id where it can be logged as it is, else a new one. */

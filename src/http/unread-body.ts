@@ -9,6 +9,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const discardBytes = 4 * 1024 * 1024;
 const discardMs = 2000;
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Answers given ahead of their bodies whose connections are still open; the end of the service waits for them. */
+    refusals: Set<Promise<void>>;
+  }
+}
+
 /** Whether the request announced a body that has not been read to its end. */
 export const hasUnreadBody = (request: IncomingMessage): boolean => {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
@@ -32,24 +39,27 @@ export const answerWithoutBody = (
   raw.setHeader('connection', 'close');
   // The response is complete for the peer now, but it is not ended, so Node does not close the connection yet.
   if (request.method !== 'HEAD') raw.write(payload);
-  discard(request.raw, () => raw.end(() => request.raw.destroy()));
+  const { refusals } = request.server;
+  const refusal = discard(request.raw).then(() => {
+    raw.end(() => request.raw.destroy());
+    refusals.delete(refusal);
+  });
+  refusals.add(refusal);
 };
 
-const discard = (body: IncomingMessage, done: () => void): void => {
-  if (body.destroyed) {
-    done();
-    return;
-  }
-  let bytes = 0;
-  const finish = () => {
-    clearTimeout(timer);
-    body.off('data', count).off('end', finish).off('close', finish);
-    done();
-  };
-  const count = (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > discardBytes) finish();
-  };
-  const timer = setTimeout(finish, discardMs);
-  body.on('data', count).on('end', finish).on('close', finish).resume();
-};
+const discard = (body: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    let bytes = 0;
+    const finish = () => {
+      clearTimeout(timer);
+      body.off('data', count).off('end', finish).off('close', finish);
+      resolve();
+    };
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > discardBytes) finish();
+    };
+    const timer = setTimeout(finish, discardMs);
+    body.on('data', count).on('end', finish).on('close', finish).resume();
+    if (body.destroyed) finish();
+  });

@@ -45,7 +45,7 @@ export const createAppend =
   (deps: AppendDeps): AppendUpload =>
   async (request) => {
     requireAppendable(deps, (await findUpload(deps, request.id, request.clientId)).value, request);
-    const writer = await deps.owners.acquire(request.id, request.offset);
+    const writer = await deps.owners.acquire(request.id);
     try {
       const entry = await findUpload(deps, request.id, request.clientId);
       requireAppendable(deps, entry.value, request);
@@ -63,8 +63,9 @@ const requireAppendable = (deps: AppendDeps, upload: UploadRecord, request: Appe
   if (request.offset !== undefined && request.offset !== upload.offset) throw offsetMismatch(upload, request.offset);
   const { uploadLength, contentLength = 0 } = request;
   if (uploadLength !== undefined) requireLength(deps, upload, uploadLength);
-  const size = upload.size ?? uploadLength ?? deps.maxUploadSize;
-  if (upload.offset + contentLength > size) throw overrun(upload, size);
+  const sized = uploadLength === undefined ? upload : { ...upload, size: uploadLength };
+  const size = sized.size ?? deps.maxUploadSize;
+  if (upload.offset + contentLength > size) throw overrun(sized, size);
 };
 
 const requireLength = (deps: AppendDeps, upload: UploadRecord, length: number): void => {
@@ -80,10 +81,15 @@ const offsetMismatch = (upload: UploadRecord, provided: number): ServiceError =>
     details: { 'expected-offset': upload.offset, 'provided-offset': provided },
   });
 
+/** `size`: the upload's, or while it has none the most that the service takes. */
 const overrun = (upload: UploadRecord, size: number): ServiceError =>
-  new ServiceError('ERR_SIZE_EXCEEDED', `The body would pass the size of the upload (${size} bytes)`, {
-    details: { offset: upload.offset, size },
-  });
+  size === upload.size
+    ? new ServiceError('ERR_SIZE_EXCEEDED', `The body would pass the size of the upload (${size} bytes)`, {
+        details: { offset: upload.offset, size },
+      })
+    : new ServiceError('ERR_MAX_SIZE_EXCEEDED', `The upload would have more than ${size} bytes`, {
+        details: { limit: 'size', max: size },
+      });
 
 const withLength = (entry: Entry<UploadRecord>, request: AppendRequest): Entry<UploadRecord> =>
   request.uploadLength === undefined ? entry : { ...entry, value: { ...entry.value, size: request.uploadLength } };
@@ -94,10 +100,9 @@ const write = async (
   request: AppendRequest,
   writer: Writer,
 ): Promise<Entry<UploadRecord>> => {
-  // Nothing to add: a repeated last PATCH, an empty one at the end, or one that only fixes the length.
-  if (isSettled(entry.value) || (isFull(entry.value) && request.contentLength === 0)) {
-    return isSettled(entry.value) ? entry : deps.complete(entry, {});
-  }
+  // Nothing to add: an empty PATCH at the end, or one that only fixes the length.
+  if (isSettled(entry.value)) return requireNothing(deps, entry, request, writer);
+  if (isFull(entry.value) && request.contentLength === 0) return deps.complete(entry, {});
   const store = deps.storage(entry.value.storageId);
   const sink = await store.append(entry.value.key, durableOf(entry.value));
   try {
@@ -106,6 +111,24 @@ const write = async (
     await sink.close();
   }
 };
+
+/** A completed upload as it is, once it is sure that the body is empty; a chunked one tells that only at its end. */
+const requireNothing = async (
+  deps: AppendDeps,
+  entry: Entry<UploadRecord>,
+  request: AppendRequest,
+  writer: Writer,
+): Promise<Entry<UploadRecord>> => {
+  if (request.contentLength === 0) return entry;
+  request.onAccepted?.();
+  const { stopped } = writer;
+  const received = await receive(request.body, nowhere, { limit: 0, idleMs: deps.idleMs, stopped });
+  if (received.ending === 'overrun') throw overrun(entry.value, entry.value.offset);
+  if (received.ending !== 'end') throw cutShort(received, writer, entry.value);
+  return entry;
+};
+
+const nowhere = { write: () => true, drained: async () => {} };
 
 const durableOf = (upload: UploadRecord): Durable => ({ offset: upload.offset, state: upload.sink });
 
@@ -134,8 +157,10 @@ const writeTo = async (
   // Without an offset the client cannot know how far it came, so a body that did not end counts for nothing.
   if (received.ending !== 'end' && request.offset === undefined) throw cutShort(received, writer, upload);
   const last = await commitRest(deps, sink, committed, upload.offset + received.bytes, head);
-  if (received.ending !== 'end') throw cutShort(received, writer, last.value);
-  return last;
+  if (received.ending === 'end') return last;
+  // The error tells the offset too, and whoever has displaced this writer will.
+  await deps.kvStore.flush();
+  throw cutShort(received, writer, last.value);
 };
 
 /** Makes the rest durable and records it; completes the upload when that was all of it. */

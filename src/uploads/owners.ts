@@ -10,17 +10,12 @@ export type StopReason = 'displaced' | 'draining';
 export interface Writer {
   /** Aborted with a `StopReason` when the writer must commit and let go. */
   readonly stopped: AbortSignal;
-  /** Where this writer began. */
-  readonly start: number | undefined;
   release(): void;
 }
 
 export interface Owners {
-  /**
-   * Resolves when this request is the only writer. While another one writes: a `start` that is not where that one began
-   * fails at once with `INVALID_OFFSET`, all else waits up to `waitMs`, then `UPLOAD_LOCKED`.
-   */
-  acquire(id: string, start: number | undefined): Promise<Writer>;
+  /** Resolves when this request is the only writer; waits for another one up to `waitMs`, then `UPLOAD_LOCKED`. */
+  acquire(id: string): Promise<Writer>;
   /** Stops the writer of this upload and waits until it has let go. */
   displace(id: string): Promise<void>;
   /** Stops all writers and refuses new ones. */
@@ -31,15 +26,15 @@ export const createOwners = (options: { readonly waitMs: number }): Owners => {
   const held = new Map<string, Held>();
   let draining = false;
 
-  const take = (id: string, start: number | undefined): Writer => {
+  const take = (id: string): Writer => {
     const { promise: released, resolve } = Promise.withResolvers<void>();
     const controller = new AbortController();
-    held.set(id, { start, controller, released });
+    held.set(id, { controller, released });
     const release = () => {
       held.delete(id);
       resolve();
     };
-    return { stopped: controller.signal, start, release };
+    return { stopped: controller.signal, release };
   };
 
   const stop = async (id: string, reason: StopReason): Promise<void> => {
@@ -49,16 +44,13 @@ export const createOwners = (options: { readonly waitMs: number }): Owners => {
   };
 
   return {
-    async acquire(id, start) {
+    async acquire(id) {
       const deadline = performance.now() + options.waitMs;
       for (let writer = held.get(id); writer !== undefined; writer = held.get(id)) {
-        if (start !== undefined && writer.start !== undefined && start !== writer.start) {
-          throw new ServiceError('INVALID_OFFSET', 'Another request is writing this upload from another offset');
-        }
         await within(writer.released, deadline - performance.now());
       }
       if (draining) throw drainingError();
-      return take(id, start);
+      return take(id);
     },
     displace: (id) => stop(id, 'displaced'),
     async drain() {
@@ -69,7 +61,6 @@ export const createOwners = (options: { readonly waitMs: number }): Owners => {
 };
 
 interface Held {
-  readonly start: number | undefined;
   readonly controller: AbortController;
   readonly released: Promise<void>;
 }

@@ -37,6 +37,7 @@ export const createRead = (deps: UploadDeps & { readonly owners: Owners }): Read
     await deps.owners.displace(id);
     const { value } = await findUpload(deps, id, clientId);
     requireAlive(value);
+    await deps.kvStore.flush();
     return value;
   },
   async file(id, clientId) {

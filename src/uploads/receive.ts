@@ -20,16 +20,22 @@ export interface ReceiveOptions {
   readonly idleMs: number;
   readonly stopped: AbortSignal;
   /** Called after each chunk with the number of bytes so far. */
-  readonly onChunk: (chunk: Buffer, bytes: number) => void;
+  readonly onChunk?: (chunk: Buffer, bytes: number) => void;
 }
 
 /** Rejects only when the sink fails. The body is left paused unless it ended. */
-export const receive = (body: Readable, sink: Sink, options: ReceiveOptions): Promise<Received> =>
+export const receive = (
+  body: Readable,
+  sink: Pick<Sink, 'write' | 'drained'>,
+  options: ReceiveOptions,
+): Promise<Received> =>
   new Promise((resolve, reject) => {
     let bytes = 0;
+    let settled = false;
     let waiting = false;
 
     const settle = (end: () => void) => {
+      settled = true;
       clearTimeout(idle);
       options.stopped.removeEventListener('abort', onStop);
       body.off('data', onData).off('end', onEnd).off('close', onCut);
@@ -40,7 +46,11 @@ export const receive = (body: Readable, sink: Sink, options: ReceiveOptions): Pr
     const fail = (error: unknown) => settle(() => reject(error));
 
     const onEnd = () => finish('end');
-    const onCut = () => finish('cut');
+    const onCut = () => {
+      // What had arrived while the body was paused waits in its buffer still.
+      for (let chunk = body.read(); chunk !== null && !settled; chunk = body.read()) onData(chunk);
+      finish('cut');
+    };
     const onStop = () => finish('stopped');
     // A sink that is slow is not a client that is silent.
     const onIdle = () => (waiting ? idle.refresh() : finish('idle'));
@@ -55,7 +65,7 @@ export const receive = (body: Readable, sink: Sink, options: ReceiveOptions): Pr
         body.pause();
         sink.drained().then(onDrained, fail);
       }
-      options.onChunk(chunk, bytes);
+      options.onChunk?.(chunk, bytes);
     };
     const onDrained = () => {
       waiting = false;

@@ -33,8 +33,9 @@ const signalled = (pid: number, signal: 'SIGKILL' | 0): boolean => {
 export interface ChildWatch {
   /** For tinypool: what the child sends beside its answer. */
   readonly channel: TinypoolChannel;
-  /** Resolves once the child is gone, and rejects with the reason. */
+  /** Waits until the child is gone, then rejects with the reason. */
   died(cause: unknown): Promise<never>;
+  /** The task has ended: nothing is watched any more. */
   release(): void;
 }
 
@@ -42,23 +43,25 @@ export interface ChildWatch {
 export const watchChild = (limit: number): ChildWatch => {
   let pid: number | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let released = false;
   /** Bytes, once over the limit. */
   let over: number | undefined;
 
   const look = async (child: number) => {
     const resident = await residentBytes(child);
-    // `timer` is gone when the task has ended meanwhile and the child is another task's.
-    if (timer === undefined || resident <= limit) return;
+    // The task may have ended meanwhile, and the child be another's.
+    if (released || resident <= limit) return;
     over = resident;
     signalled(child, 'SIGKILL');
   };
   const begin = (message: WorkerBegin) => {
     pid = message.pid;
-    timer = setInterval(look, memoryInterval, pid);
+    // The message of a child that was ended as it began comes after its end.
+    if (!released) timer = setInterval(look, memoryInterval, pid);
   };
   const release = () => {
+    released = true;
     clearInterval(timer);
-    timer = undefined;
   };
   const died = async (cause: unknown): Promise<never> => {
     release();

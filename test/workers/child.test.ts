@@ -44,6 +44,7 @@ t.test('a child that has been let go is not watched any more', async (t) => {
   const watch = watchChild(1024);
   watch.channel.postMessage?.({ pid });
   watch.release();
+  watch.channel.postMessage?.({ pid });
   await new Promise((resolve) => setTimeout(resolve, 600));
   t.ok(isAlive(pid));
   await end(pid);

@@ -1,8 +1,8 @@
 /** The sockets (WIRE 5): a snapshot, what is in the log, then what happens, until the end. */
-
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
 import type { WebSocket } from '@fastify/websocket';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../domain/errors.ts';
 import type { Topic } from '../../domain/event.ts';
 import type { Batch } from '../../events/follow.ts';
 import { type Frame, jobFrame, uploadFrame } from '../frames.ts';
@@ -15,9 +15,13 @@ const lingerMs = 3000;
 const pingMs = 25_000;
 /** A frame that the peer has not taken after so long means that it reads too slowly. */
 const sendMs = 30_000;
+/** Bytes that may wait for a peer before its pings are no longer answered. */
+const pongRoom = 16_384;
 
 export const eventRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, context, done) => {
-  app.get<{ Params: { uploadId: string } }>('/ws/upload/:uploadId', { websocket: true }, (socket, request) =>
+  const route = { websocket: true, onRequest: requireUpgrade } as const;
+
+  app.get<{ Params: { uploadId: string } }>('/ws/upload/:uploadId', route, (socket, request) =>
     serve(context, socket, request, 'uploads', request.params.uploadId, async ({ record, steps }, first) => {
       const snapshot = { type: 'upload_snapshot', seq: record.seq, timestamp: record.updatedAt };
       const frames = steps.map((step) => uploadFrame(step, record, context.links));
@@ -25,7 +29,7 @@ export const eventRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, cont
     }),
   );
 
-  app.get<{ Params: { jobId: string } }>('/ws/flow/:jobId', { websocket: true }, (socket, request) =>
+  app.get<{ Params: { jobId: string } }>('/ws/flow/:jobId', route, (socket, request) =>
     serve(context, socket, request, 'jobs', request.params.jobId, async ({ record, steps }, first) => {
       const { nodes } = await context.engine.definition(record);
       const kindOf = (nodeId: string) => nodes[nodeId]?.type ?? '';
@@ -36,6 +40,9 @@ export const eventRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, cont
   );
   done();
 };
+
+const requireUpgrade = (request: FastifyRequest, _reply: FastifyReply, next: (error?: Error) => void): void =>
+  next(request.ws ? undefined : new ServiceError('NOT_FOUND', 'This address speaks WebSocket only'));
 
 type ToFrames<T extends Topic> = (batch: Batch<T>, first: boolean) => Promise<readonly Frame[]>;
 
@@ -100,10 +107,14 @@ const deliver = (socket: WebSocket, frame: Frame): Promise<boolean> => {
   return promise.finally(() => clearTimeout(timer));
 };
 
-/** The only message that clients send. */
+/** Pings are the only thing that clients send. Who sends them and reads nothing gets no answers that would pile up. */
 const answerPings = (socket: WebSocket): void => {
+  const reads = () => socket.bufferedAmount < pongRoom;
+  socket.on('ping', (data) => {
+    if (reads()) socket.pong(data);
+  });
   socket.on('message', (data, isBinary) => {
-    if (isBinary || socket.bufferedAmount > 0) return;
+    if (isBinary || !reads()) return;
     if (/^\s*\{\s*"type"\s*:\s*"ping"/.test(String(data))) {
       socket.send(JSON.stringify({ type: 'pong', timestamp: new Date().toISOString() }));
     }

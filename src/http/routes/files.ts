@@ -24,12 +24,18 @@ const findFile = async (context: HttpContext, fileId: string, clientId: string |
   };
 };
 
+/** The type of a file as a header: what a client has declared may be none. */
+const contentType = (mimeType: string): string =>
+  /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:\s*;[\t\x20-\x7e]*)?$/.test(mimeType)
+    ? mimeType
+    : 'application/octet-stream';
+
 const fileHeaders = (file: StoredFile, etag: string): Record<string, string> => ({
   'accept-ranges': 'bytes',
   etag,
   'last-modified': new Date(file.createdAt).toUTCString(),
-  'content-type': file.mimeType,
-  'content-disposition': contentDisposition(file.fileName, file.mimeType),
+  'content-type': contentType(file.mimeType),
+  'content-disposition': contentDisposition(file.fileName, contentType(file.mimeType)),
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
   'cross-origin-resource-policy': 'same-origin',
@@ -44,22 +50,23 @@ const isFresh = ({ headers }: FastifyRequest, etag: string, createdAt: string): 
   return since >= Math.floor(Date.parse(createdAt) / 1000) * 1000;
 };
 
-/** A range only counts when `If-Range` names these bytes. */
-const rangeOf = ({ headers }: FastifyRequest, etag: string, file: StoredFile): Range | undefined => {
+/** A range only counts for GET (RFC 9110, section 14.2), and when `If-Range` names these bytes. */
+const rangeOf = ({ headers, method }: FastifyRequest, etag: string, file: StoredFile): Range | undefined => {
   const condition = headers['if-range'];
   const holds = condition === undefined || condition === etag || condition === new Date(file.createdAt).toUTCString();
-  return holds ? parseRange(headers.range, file.size) : undefined;
+  return holds && method === 'GET' ? parseRange(headers.range, file.size) : undefined;
 };
 
 const sendFile = async (file: StoredFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
   const etag = `"${file.version}"`;
-  reply.headers(fileHeaders(file, etag));
-  if (isFresh(request, etag, file.createdAt)) return reply.code(304).send();
+  const headers = fileHeaders(file, etag);
+  if (isFresh(request, etag, file.createdAt)) return reply.code(304).headers(headers).send();
   const range = rangeOf(request, etag, file);
   const { start, end } = range ?? { start: 0, end: file.size };
+  // Before the headers are set: if there is nothing to open, the error shall not carry them.
+  const content = request.method === 'HEAD' || start === end ? '' : await file.open({ start, end });
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${file.size}`);
-  reply.header('content-length', String(end - start));
-  return request.method === 'HEAD' || start === end ? reply.send('') : reply.send(await file.open({ start, end }));
+  return reply.headers({ ...headers, 'content-length': String(end - start) }).send(content);
 };
 
 export const fileRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, context, done) => {

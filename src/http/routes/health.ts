@@ -30,13 +30,17 @@ export const healthRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, con
   const response = { 200: healthSchema };
 
   for (const url of ['/api/health', '/health', '/healthz']) {
-    app.get(url, { schema: { tags: ['health'], summary: 'Is the process alive?', response } }, () => body('healthy'));
+    app.get(
+      url,
+      { exposeHeadRoute: true, schema: { tags: ['health'], summary: 'Is the process alive?', response } },
+      () => body('healthy'),
+    );
   }
   const readyAnswers = answers({ ...response, 503: healthSchema });
   for (const url of ['/api/ready', '/ready', '/readyz']) {
     app.get(
       url,
-      { schema: { tags: ['health'], summary: 'Can it serve?', response: readyAnswers } },
+      { exposeHeadRoute: true, schema: { tags: ['health'], summary: 'Can it serve?', response: readyAnswers } },
       async (_, reply) => {
         const components = await check();
         const well = Object.values(components).every(({ status }) => status === 'healthy') && !context.isDraining();

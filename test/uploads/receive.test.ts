@@ -1,0 +1,116 @@
+import { PassThrough } from 'node:stream';
+import t from 'tap';
+import type { Sink } from '../../src/ports/data-store.ts';
+import { receive } from '../../src/uploads/receive.ts';
+import { gate, until } from '../support/wait.ts';
+
+/** A sink that takes everything, or is full until `drain` is called. */
+const sinkOf = (full = false) => {
+  const chunks: Buffer[] = [];
+  const room = gate();
+  const sink: Sink = {
+    write: (chunk) => {
+      chunks.push(chunk);
+      return !full;
+    },
+    drained: () => room.passed,
+    sync: async () => ({ offset: 0 }),
+    finish: async () => ({ offset: 0 }),
+    close: async () => {},
+  };
+  return { sink, text: () => Buffer.concat(chunks).toString(), drain: room.open };
+};
+
+const options = (change = {}) => ({
+  limit: 100,
+  idleMs: 5000,
+  stopped: new AbortController().signal,
+  onChunk: () => {},
+  ...change,
+});
+
+t.test('a whole body ends well, and each chunk is told with the bytes so far', async (t) => {
+  const body = new PassThrough();
+  const { sink, text } = sinkOf();
+  const told: number[] = [];
+  const received = receive(body, sink, options({ onChunk: (_chunk: Buffer, bytes: number) => told.push(bytes) }));
+  body.write('hello ');
+  body.end('world');
+  t.strictSame(await received, { ending: 'end', bytes: 11 });
+  t.equal(text(), 'hello world');
+  t.equal(told.at(-1), 11);
+});
+
+t.test('a broken connection is cut, and what came is kept', async (t) => {
+  const body = new PassThrough();
+  const { sink, text } = sinkOf();
+  const received = receive(body, sink, options());
+  body.write('half');
+  await until(() => text() === 'half');
+  body.destroy(new Error('ECONNRESET'));
+  t.strictSame(await received, { ending: 'cut', bytes: 4 });
+});
+
+t.test('a body that was broken before it is read is cut too', async (t) => {
+  const body = new PassThrough();
+  body.on('error', () => {});
+  body.destroy(new Error('ECONNRESET'));
+  t.strictSame(await receive(body, sinkOf().sink, options()), { ending: 'cut', bytes: 0 });
+});
+
+t.test('the chunk that passes the limit is dropped', async (t) => {
+  const body = new PassThrough();
+  const { sink, text } = sinkOf();
+  const received = receive(body, sink, options({ limit: 5 }));
+  body.write('four');
+  await until(() => text() === 'four');
+  body.write('too much');
+  t.strictSame(await received, { ending: 'overrun', bytes: 4 });
+  t.equal(text(), 'four');
+});
+
+t.test('silence ends it, a slow sink does not', async (t) => {
+  const silent = new PassThrough();
+  const started = performance.now();
+  t.match(await receive(silent, sinkOf().sink, options({ idleMs: 50 })), { ending: 'idle' });
+  t.ok(performance.now() - started >= 45);
+
+  const body = new PassThrough();
+  const { sink, drain } = sinkOf(true);
+  const received = receive(body, sink, options({ idleMs: 50 }));
+  body.end('x');
+  setTimeout(drain, 200);
+  t.strictSame(await received, { ending: 'end', bytes: 1 });
+});
+
+t.test('a full sink pauses the body until it has room', async (t) => {
+  const body = new PassThrough();
+  const { sink, text, drain } = sinkOf(true);
+  const received = receive(body, sink, options());
+  body.write('one');
+  await until(() => text() === 'one');
+  t.equal(body.isPaused(), true);
+  drain();
+  body.end('two');
+  t.strictSame(await received, { ending: 'end', bytes: 6 });
+});
+
+t.test('the signal stops it, before and during', async (t) => {
+  const controller = new AbortController();
+  const body = new PassThrough();
+  const received = receive(body, sinkOf().sink, options({ stopped: controller.signal }));
+  controller.abort('displaced');
+  t.match(await received, { ending: 'stopped' });
+  t.match(await receive(new PassThrough(), sinkOf().sink, options({ stopped: controller.signal })), {
+    ending: 'stopped',
+  });
+});
+
+t.test('a sink that fails rejects', async (t) => {
+  const body = new PassThrough();
+  const { sink } = sinkOf(true);
+  const broken = { ...sink, drained: () => Promise.reject(new Error('disk')) };
+  const received = receive(body, broken, options());
+  body.write('x');
+  await t.rejects(received, { message: 'disk' });
+});
