@@ -21,6 +21,7 @@ export type Output = Fields<{
   size: number;
   mimeType: string;
   fileName: string;
+  nodeId?: string;
   meta?: { width?: number; height?: number };
 }>;
 

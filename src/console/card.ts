@@ -40,6 +40,12 @@ export const openCard = (files: readonly File[], flow: Flow | undefined) => {
     item?.setAttribute('data-state', state);
     item?.replaceChildren(nodeId, element('small', flow?.nodes[nodeId]?.name ?? ''), element('span', `, ${state}`));
   };
+  /** What the job has not told of before its end. */
+  const endNodes = () => {
+    for (const [index, { dataset }] of [...part('.nodes').querySelectorAll('li')].entries()) {
+      if (!/^(completed|failed|skipped)$/.test(dataset['state'] ?? '')) setNode(nodes[index] ?? '', 'cancelled');
+    }
+  };
   part('.nodes').append(...nodes.map(() => element('li', '')));
   for (const nodeId of nodes) setNode(nodeId, 'pending');
   find(document, '#runs', HTMLElement).prepend(card);
@@ -51,6 +57,7 @@ export const openCard = (files: readonly File[], flow: Flow | undefined) => {
     enter(state: 'sending' | 'working' | 'completed' | 'failed' | 'cancelled', words: string) {
       card.dataset['state'] = state;
       part('.words').textContent = words;
+      if (state === 'failed' || state === 'cancelled') endNodes();
     },
     connected(yes: boolean) {
       const words = yes ? 'Working' : 'The connection is lost. Connecting again';
@@ -78,14 +85,15 @@ const showPicture = (image: HTMLImageElement, file: File | undefined): void => {
   };
 };
 
-const resultItem = ({ url, size, mimeType, fileName, meta }: Output): HTMLElement => {
+const resultItem = ({ url, size, mimeType, fileName, nodeId, meta }: Output): HTMLElement => {
   const item = clone('#result');
   const [open, name] = [find(item, '.open', HTMLAnchorElement), find(item, '.name', HTMLAnchorElement)];
   // Relative to the page: PUBLIC_URL may name another host than the one that the reader uses.
   open.href = name.href = url.slice(url.indexOf('/api/files/') + 1);
   name.textContent = name.download = fileName;
-  const pixels = meta?.width === undefined ? '' : `${meta.width} × ${meta.height} · `;
-  find(item, '.facts', HTMLElement).textContent = `${pixels}${mimeType} · ${formatBytes(size)}`;
+  const pixels = meta?.width === undefined ? [] : [`${meta.width} × ${meta.height}`];
+  const made = nodeId === undefined ? '' : `${[nodeId, ...pixels].join(' · ')}\n`;
+  find(item, '.facts', HTMLElement).textContent = `${made}${mimeType} · ${formatBytes(size)}`;
   const picture = find(item, 'img', HTMLImageElement);
   picture.alt = `Preview of ${fileName}`;
   picture.onerror = () => open.remove();

@@ -77,7 +77,9 @@ const sendAndWatch = async (run: Run, jobId: string, ids: readonly string[]): Pr
   const ended = watchJob(jobId, over.signal, (frame) => showFrame(card, frame));
   const cancel = () => request('POST', `api/jobs/${jobId}/cancel`);
   // The job has the last word: it may have been faster than the reader.
-  const cancelled = new Promise((resolve) => signal.addEventListener('abort', resolve)).then(cancel).then(() => ended);
+  const cancelled = aborted(signal)
+    .then(cancel)
+    .then(() => ended);
   const sent = sendAll({ ...run, signal: sending }, ids).then(
     () => {
       card.enter('working', 'Working');
@@ -95,6 +97,12 @@ const sendAndWatch = async (run: Run, jobId: string, ids: readonly string[]): Pr
     over.abort();
   }
 };
+
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', resolve);
+  });
 
 const nodeStates: Readonly<Record<string, string>> = {
   node_started: 'running',

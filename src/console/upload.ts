@@ -20,9 +20,9 @@ export const sendFile = async (id: string, file: File, { signal, sent, say }: Se
   const path = `api/upload/${id}`;
   let reached = 0;
   for (let offset: number | undefined = 0, failures = 0; offset === undefined || offset < file.size; ) {
-    signal.throwIfAborted();
     try {
       offset ??= await askOffset(path);
+      signal.throwIfAborted();
       if (failures > 0) say('');
       // A cut request may still have brought bytes: then the network is poor, not gone.
       if (offset > reached) failures = 0;

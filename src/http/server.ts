@@ -80,8 +80,7 @@ export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => 
     const app = createApp(options);
     describeApi(app, context);
     await app.register(fastifyWebsocket, {
-      // Pongs are sent by `routes/events`, which looks whether the peer reads them.
-      options: { maxPayload: 4096, perMessageDeflate: false, autoPong: false },
+      options: { maxPayload: 4096, perMessageDeflate: false },
       preClose: closeSockets,
     });
     const refuseOtherMethods = watchMethods(app);

@@ -13,7 +13,10 @@ export const findProgram = (name: string, packageName: string = name): string | 
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     execFileSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', packageName], { stdio: 'pipe', env });
   } catch (error) {
-    throw new Error(`${name} is missing and could not be installed from Debian's packages`, { cause: error });
+    throw new Error(
+      `${name} is missing and could not be installed from Debian's packages; TEST_SERVICES=embedded skips its tests`,
+      { cause: error },
+    );
   }
   return onPath(name);
 };

@@ -15,8 +15,6 @@ const lingerMs = 3000;
 const pingMs = 25_000;
 /** A frame that the peer has not taken after so long means that it reads too slowly. */
 const sendMs = 30_000;
-/** Bytes that may wait for a peer before its pings are no longer answered. */
-const pongRoom = 16_384;
 
 export const eventRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, context, done) => {
   const route = { websocket: true, onRequest: requireUpgrade } as const;
@@ -107,14 +105,10 @@ const deliver = (socket: WebSocket, frame: Frame): Promise<boolean> => {
   return promise.finally(() => clearTimeout(timer));
 };
 
-/** Pings are the only thing that clients send. Who sends them and reads nothing gets no answers that would pile up. */
+/** The only message that clients send. Who reads nothing gets no answers that would pile up; ws guards its own pongs. */
 const answerPings = (socket: WebSocket): void => {
-  const reads = () => socket.bufferedAmount < pongRoom;
-  socket.on('ping', (data) => {
-    if (reads()) socket.pong(data);
-  });
   socket.on('message', (data, isBinary) => {
-    if (isBinary || !reads()) return;
+    if (isBinary || socket.bufferedAmount > 0) return;
     if (/^\s*\{\s*"type"\s*:\s*"ping"/.test(String(data))) {
       socket.send(JSON.stringify({ type: 'pong', timestamp: new Date().toISOString() }));
     }
