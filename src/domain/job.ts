@@ -97,6 +97,9 @@ export const withTask = (job: JobRecord, nodeId: string, change: Partial<TaskRec
   tasks: job.tasks.map((task) => (task.nodeId === nodeId ? { ...task, ...change } : task)),
 });
 
+/** The job as nobody holds it. */
+export const withoutLease = ({ lease: _, ...job }: JobRecord): JobRecord => job;
+
 /** The share of nodes that have settled, 0 to 1. */
 export const progressOf = (job: JobRecord): number =>
   job.tasks.length === 0 ? 1 : job.tasks.filter(isTaskSettled).length / job.tasks.length;

@@ -1,4 +1,4 @@
-import { isEnded, isTaskSettled, type JobRecord } from '../domain/job.ts';
+import { isEnded, isTaskSettled, type JobRecord, withoutLease } from '../domain/job.ts';
 import { type EngineDeps, findJob, updateJob } from './records.ts';
 import { sweepEnded } from './sweep.ts';
 
@@ -14,7 +14,7 @@ export const createCancelJob =
     const entry = await findJob(deps, jobId, clientId);
     const cancelled = await updateJob(deps, entry, (job) => {
       if (isEnded(job)) return undefined;
-      const { lease: _, pauseReason: __, ...rest } = job;
+      const { pauseReason: _, ...rest } = withoutLease(job);
       const endedAt = new Date(deps.clock.now()).toISOString();
       const tasks = job.tasks.map((task) => (isTaskSettled(task) ? task : { ...task, status: 'cancelled' as const }));
       const value: JobRecord = { ...rest, tasks, status: 'cancelled', endedAt, epoch: job.epoch + 1, leftovers: true };

@@ -2,16 +2,16 @@
  * Engine, step 4 of an upload's path: walks the graph of a job from where its record stands to its end or its next
  * pause. Every step is a conditional write, so a crash anywhere is continued by the next claim.
  */
-import { ServiceError, toServiceError } from '../domain/errors.ts';
+import { ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
-import { isTaskSettled, type JobRecord, withTask } from '../domain/job.ts';
+import { isTaskSettled, type JobRecord, withoutLease, withTask } from '../domain/job.ts';
 import type { QueueEntry, QueueOutcome } from '../ports/job-queue.ts';
 import { runTask } from './attempt.ts';
-import { collectOutputs, nextSteps } from './plan.ts';
+import { completeJob, endEarly } from './end.ts';
+import { nextSteps } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import { claim, HoldEnded, type Session } from './session.ts';
 import { settleInputs } from './settle-inputs.ts';
-import { sweepEnded, sweepFiles, sweepUploads } from './sweep.ts';
 
 /** Waits longer than this give the slot back to the queue, milliseconds. */
 const longestWaitMs = 5000;
@@ -103,7 +103,7 @@ const skip = (job: JobRecord, nodeIds: readonly string[]) => ({
 const leave = async (deps: EngineDeps, session: Session, wakes: number): Promise<QueueOutcome | 'continue'> => {
   const { job } = session;
   if (job.tasks.every(isTaskSettled)) {
-    await complete(deps, session);
+    await completeJob(deps, session);
     return 'done';
   }
   const retries = job.tasks.filter((task) => task.status === 'retrying').map((task) => task.retryAt ?? 0);
@@ -114,8 +114,7 @@ const leave = async (deps: EngineDeps, session: Session, wakes: number): Promise
 };
 
 const pause = (job: JobRecord) => {
-  const { lease: _, ...rest } = job;
-  const value: JobRecord = { ...rest, status: 'paused', pauseReason: 'uploads' };
+  const value: JobRecord = { ...withoutLease(job), status: 'paused', pauseReason: 'uploads' };
   return { value, events: [{ type: 'flow_paused' as const }] };
 };
 
@@ -124,87 +123,12 @@ const waitForRetry = async (session: Session, ms: number): Promise<QueueOutcome 
     await sleep(Math.max(0, ms), session.signal);
     return 'continue';
   }
-  await session.update(withoutLease);
+  await session.update((job) => ({ value: withoutLease(job) }));
   return { delayMs: ms };
-};
-
-const withoutLease = (job: JobRecord) => {
-  const { lease: _, ...value } = job;
-  return { value };
 };
 
 const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   await Promise.race([promise, rejectOnAbort(signal)]).finally(() => clearTimeout(timer));
-};
-
-/** Cleans up and ends the job well. Everything it needs is checkpointed, so a crash in between only repeats this. */
-const complete = async (deps: EngineDeps, session: Session): Promise<void> => {
-  const outputs = collectOutputs(session.flow, session.job);
-  const keep = new Set(Object.values(outputs).map((output) => output.key));
-  await sweepFiles(deps, session.job, keep);
-  await sweepUploads(deps, session.job, keep);
-  const none = keep.size === 0 ? { warnings: ['NO_OUTPUTS'] } : {};
-  await session.update((job) => {
-    const { lease: _, ...rest } = job;
-    const value: JobRecord = { ...rest, status: 'completed', outputs, ...none, endedAt: now(deps) };
-    return { value, events: [{ type: 'flow_complete' }] };
-  });
-};
-
-const now = (deps: EngineDeps): string => new Date(deps.clock.now()).toISOString();
-
-/** Ends a hold that did not come to its end: the siblings are stopped first, then the record says why. */
-const endEarly = async (
-  deps: EngineDeps,
-  session: Session,
-  error: unknown,
-  running: ReadonlyMap<string, Promise<void>>,
-): Promise<QueueOutcome> => {
-  const slowest = longestRunning(session.job);
-  session.end(new HoldEnded('lost'));
-  await Promise.allSettled(running.values());
-  if (error instanceof HoldEnded) return release(deps, session, error);
-  await failJob(deps, session, toServiceError(error), slowest);
-  return 'done';
-};
-
-/** The node that has run longest: the one to name when the flow's time is up. */
-const longestRunning = (job: JobRecord): string => {
-  const started = job.tasks.filter((task) => task.status === 'running' || task.status === 'retrying');
-  const [first] = started.toSorted((a, b) => (a.startedAt ?? '').localeCompare(b.startedAt ?? ''));
-  return (first ?? job.tasks.find((task) => !isTaskSettled(task)) ?? job.tasks[0])?.nodeId ?? '';
-};
-
-const release = async (deps: EngineDeps, session: Session, error: HoldEnded): Promise<QueueOutcome> => {
-  if (error.reason === 'shutdown') {
-    await session.update(withoutLease);
-    return { delayMs: 0 };
-  }
-  // Whoever ended the job has swept it, perhaps before the last files of this hold were published.
-  const newest = (await deps.kvStore.get('jobs', session.job.id))?.value;
-  if (newest?.status === 'failed' || newest?.status === 'cancelled') await sweepFiles(deps, newest, new Set());
-  return 'done';
-};
-
-const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, slowest: string): Promise<void> => {
-  const { nodeId: named, ...details } = error.details ?? {};
-  const nodeId = typeof named === 'string' ? named : slowest;
-  const facts = Object.keys(details).length === 0 ? {} : { details };
-  const told = { code: error.code, message: error.message, nodeId, ...facts };
-  if (error.code === 'INTERNAL_ERROR') deps.onError(error.cause ?? error, { jobId: session.job.id, nodeId });
-  await session.update((job) => {
-    const { lease: _, ...rest } = withTask(job, nodeId, { status: 'failed', error: told, endedAt: now(deps) });
-    const tasks = rest.tasks.map((task) => (isTaskSettled(task) ? task : { ...task, status: 'cancelled' as const }));
-    const value: JobRecord = { ...rest, tasks, status: 'failed', error: told, endedAt: now(deps), leftovers: true };
-    return {
-      value,
-      events: [
-        { type: 'node_failed', nodeId, error: told },
-        { type: 'flow_error', error: told },
-      ],
-    };
-  });
-  await sweepEnded(deps, session.entry);
 };

@@ -104,9 +104,7 @@ t.test('what cannot start creates nothing', async (t) => {
 });
 
 t.test('bytes that are not what the input takes fail the job, although they were declared otherwise', async (t) => {
-  const { engine, upload, until, uploads } = await rig(t);
-  const png = await upload('\x89PNG\r\n\x1a\n0000IHDR', 'text/plain');
-  t.equal((await uploads.get(png, undefined)).detectedType ?? 'none', 'none', 'the text is no real PNG');
+  const { engine, upload, until } = await rig(t);
   const big = await upload('x'.repeat(50));
   const started = await engine.start({
     ...base,

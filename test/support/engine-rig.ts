@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { Type } from 'typebox';
+import { ServiceError } from '../../src/domain/errors.ts';
 import type { LoggedEvent } from '../../src/domain/event.ts';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
@@ -78,7 +79,10 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
   const publish = createPublish({ kvStore, eventBroadcaster, clock: systemClock, onNotifyError: onError });
-  const storage = () => dataStore;
+  const storage = (id: string) => {
+    if (id === 'default') return dataStore;
+    throw new ServiceError('STORAGE_NOT_FOUND');
+  };
   const uploads: Uploads = createUploads({
     kvStore,
     publish,
@@ -140,8 +144,9 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
       throw new Error(`job ${id} is ${(await job(id)).status}, not ${statuses.join(' or ')}`);
     },
     async upload(text, type = 'text/plain') {
-      const { id } = await uploads.create({ fileName: 'input.txt', size: text.length, type });
-      await uploads.append({ id, offset: 0, contentLength: text.length, body: Readable.from([Buffer.from(text)]) });
+      const bytes = Buffer.from(text);
+      const { id } = await uploads.create({ fileName: 'input.txt', size: bytes.length, type });
+      await uploads.append({ id, offset: 0, contentLength: bytes.length, body: Readable.from([bytes]) });
       return id;
     },
     async append(id, text) {

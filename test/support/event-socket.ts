@@ -1,5 +1,4 @@
 /** A client of the event sockets that keeps every frame. */
-import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
 export interface ReceivedFrame {
@@ -32,12 +31,14 @@ export const openEvents = (url: string, path: string): EventSocket => {
     frames.push(JSON.parse(String(data)));
     wake();
   });
-  // Told by `close` as well.
+  // Followed by `close`.
   socket.on('error', () => {});
-  const closed = once(socket, 'close').then(([code, reason]) => {
-    done = true;
-    wake();
-    return { code: Number(code), reason: String(reason) };
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on('close', (code, reason) => {
+      done = true;
+      wake();
+      resolve({ code, reason: String(reason) });
+    });
   });
   return {
     socket,

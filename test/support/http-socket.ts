@@ -34,8 +34,8 @@ export const openSocket = async (url: string): Promise<HttpSocket> => {
   const reader = readFrom(socket);
   const send = (data: string | Buffer): Promise<void> =>
     new Promise((resolve) => (socket.writable ? socket.write(data, () => resolve()) : resolve()));
-  const closed = once(socket, 'close').then(() => {});
-  // Told by `close` as well.
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  // Followed by `close`.
   socket.on('error', () => {});
   socket.on('end', () => socket.end());
   return {
