@@ -43,12 +43,17 @@ export interface Sink {
   close(): Promise<void>;
 }
 
+export interface AppendOptions {
+  /** Nobody looks at a chunk after `write`: the driver may give its memory back as soon as the chunk is written. */
+  readonly owned?: boolean;
+}
+
 export interface DataStore {
   /** The name of the driver, shown as `storage.type`. */
   readonly type: string;
   readonly capabilities: DataStoreCapabilities;
   /** Continues (or begins) a file at `offset`; what an earlier sink left beyond it is overwritten. */
-  append(key: string, from: Durable): Promise<Sink>;
+  append(key: string, from: Durable, options?: AppendOptions): Promise<Sink>;
   /** The bytes `[start, end)`, to the end by default. */
   read(key: string, range?: { readonly start: number; readonly end: number }): Promise<Readable>;
   /** A path where a worker can read the whole file: its own place, or a copy made in `directory`. */

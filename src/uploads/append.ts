@@ -20,6 +20,7 @@ export interface AppendRequest {
   readonly contentLength?: number | undefined;
   /** `Upload-Length`: fixes a length that was deferred. */
   readonly uploadLength?: number | undefined;
+  /** Its chunks are given up to the store: see `AppendOptions.owned`. */
   readonly body: Readable;
   /** Called when nothing speaks against the body and it is about to be read. */
   readonly onAccepted?: (() => void) | undefined;
@@ -104,7 +105,7 @@ const write = async (
   if (isSettled(entry.value)) return requireNothing(deps, entry, request, writer);
   if (isFull(entry.value) && request.contentLength === 0) return deps.complete(entry, {});
   const store = deps.storage(entry.value.storageId);
-  const sink = await store.append(entry.value.key, durableOf(entry.value));
+  const sink = await store.append(entry.value.key, durableOf(entry.value), { owned: true });
   try {
     return await writeTo(deps, sink, entry, request, writer);
   } finally {

@@ -13,7 +13,8 @@ export class Head {
 
   add(chunk: Buffer): void {
     if (!this.#wanted || this.#length >= headLength) return;
-    const part = chunk.subarray(0, headLength - this.#length);
+    // A copy: the chunk is the sink's.
+    const part = Buffer.from(chunk.subarray(0, headLength - this.#length));
     this.#chunks.push(part);
     this.#length += part.length;
   }

@@ -55,14 +55,30 @@ ${table(['Code', 'Status', 'Meaning', 'What to do', 'Retried'], body)}
 interface OptionSchema {
   readonly description?: string;
   readonly default?: unknown;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
 }
+
+/** What an option may be, in a word or two. */
+const valuesOf = ({ enum: words, minimum, maximum, type = '' }: OptionSchema): string => {
+  if (words !== undefined) return words.map((word) => `\`${word}\``).join(' ');
+  return minimum === undefined ? type : `${type} from ${minimum}${maximum === undefined ? '' : ` to ${maximum}`}`;
+};
 
 const nodes = (): string => {
   const sections = Object.values(kinds).map((kind) => {
     const options = Object.entries(kind.options.properties as Record<string, OptionSchema>);
-    const body = options.map(([name, schema]) => [`\`${name}\``, schema.description ?? '']);
+    const body = options.map(([name, schema]) => [
+      `\`${name}\``,
+      valuesOf(schema),
+      schema.default === undefined ? '' : `\`${schema.default}\``,
+      schema.description ?? '',
+    ]);
     const accepts = kind.accepts.length === 0 ? 'uploads' : kind.accepts.map((glob) => `\`${glob}\``).join(', ');
-    const list = body.length === 0 ? 'No options.' : table(['Option', 'What it does'], body);
+    const list = body.length === 0 ? 'No options.' : table(['Option', 'Values', 'Default', 'What it does'], body);
     return `## ${kind.name} (\`${kind.kind}\`)\n\nTakes ${accepts}.\n\n${list}\n`;
   });
   return `# Node kinds

@@ -55,10 +55,11 @@ export const localDataStore = async ({ directory, durability }: LocalDataStoreOp
   return {
     type: 'local',
     capabilities,
-    append: async (key, from) => {
+    append: async (key, from, { owned = false } = {}) => {
       const path = pathOf(root, key);
       const opened = await openAt(path, from, directories);
-      return createSink({ ...opened, offset: from.offset, durable, syncName: () => directories.syncName(path) });
+      const syncName = () => directories.syncName(path);
+      return createSink({ ...opened, offset: from.offset, owned, durable, syncName });
     },
     read: async (key, range) => read(pathOf(root, key), range),
     materialize: async (key) => {

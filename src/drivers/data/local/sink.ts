@@ -13,6 +13,8 @@ export interface SinkOptions {
   /** Open for writing; the sink closes it. */
   readonly fd: number;
   readonly offset: number;
+  /** See `AppendOptions`. */
+  readonly owned: boolean;
   /** The file did not exist before: nothing can lie beyond what this sink writes. */
   readonly fresh: boolean;
   /** Sync to the disk, or leave that to the operating system. */
@@ -21,8 +23,8 @@ export interface SinkOptions {
   readonly syncName: () => Promise<void>;
 }
 
-export const createSink = ({ fd, offset, fresh, durable, syncName }: SinkOptions): Sink => {
-  const writer = createWriter(fd, offset);
+export const createSink = ({ fd, offset, owned, fresh, durable, syncName }: SinkOptions): Sink => {
+  const writer = createWriter(fd, offset, owned);
   // The file up to here is durable; -1: not even its name, or its end, is. An offset above 0 was committed after a
   // sync of the name.
   let synced = offset === 0 ? -1 : offset;

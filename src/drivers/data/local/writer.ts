@@ -23,6 +23,9 @@ export interface Writer {
   stop(): Promise<void>;
 }
 
+/** One for all: the stack of an error costs more than closing the file. */
+const closed = new ServiceError('STORAGE_ERROR', undefined, { cause: new Error('The sink is closed') });
+
 /** What is left of `chunks` after their first `written` bytes. */
 const skip = (chunks: readonly Buffer[], written: number): readonly Buffer[] => {
   let left = written;
@@ -35,7 +38,22 @@ const skip = (chunks: readonly Buffer[], written: number): readonly Buffer[] => 
   return partial === undefined ? [] : [partial.subarray(left), ...chunks.slice(index + 1)];
 };
 
-export const createWriter = (fd: number, offset: number): Writer => {
+/** Bytes; smaller chunks come with enough other garbage to be collected soon. */
+const ownMemory = 16_384;
+
+/**
+ * Gives the memory of a written chunk back at once. Left to the garbage collector, which sees little else to do, the
+ * chunks of a large upload make it mark the whole heap every 35 MiB: half of the processor time, and 90 MiB more memory.
+ */
+const release = (chunk: Buffer): void => {
+  const { buffer } = chunk;
+  if (!(buffer instanceof ArrayBuffer) || buffer.byteLength < ownMemory) return;
+  // Part of something larger: somebody else may look at the rest.
+  if (buffer.byteLength === chunk.byteLength) buffer.transfer(0);
+};
+
+/** `owned`: nobody but the writer looks at the chunks. */
+export const createWriter = (fd: number, offset: number, owned: boolean): Writer => {
   let position = offset;
   let waiting: Buffer[] = [];
   /** Bytes in `waiting`. */
@@ -64,7 +82,9 @@ export const createWriter = (fd: number, offset: number): Writer => {
       if (error !== null) return fail(writeFailure(error));
       if (written === 0) return fail(writeFailure(new Error('The disk takes no more bytes')));
       position += written;
-      continueWith(skip(chunks, written));
+      const rest = skip(chunks, written);
+      if (owned) chunks.slice(0, chunks.length - rest.length).forEach(release);
+      continueWith(rest);
     });
   };
   const continueWith = (rest: readonly Buffer[]): void => {
@@ -101,7 +121,7 @@ export const createWriter = (fd: number, offset: number): Writer => {
     fail,
     check,
     stop: async () => {
-      fail(new ServiceError('STORAGE_ERROR', undefined, { cause: new Error('The sink is closed') }));
+      fail(closed);
       await until(() => !inFlight);
     },
   };
