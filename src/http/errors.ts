@@ -17,9 +17,9 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
 /** Any thrown value as a `ServiceError`; what nobody foresaw is `INTERNAL_ERROR`, with its cause for the log only. */
 export const toHttpError = (error: unknown): ServiceError => {
   if (error instanceof ServiceError) return error;
-  const { code, message, statusCode, validation, validationContext } = error as FastifyError;
+  const { code = '', message, statusCode, validation, validationContext } = (error ?? {}) as Partial<FastifyError>;
   if (validation !== undefined) return validationError(validation, validationContext ?? 'body');
-  const known = typeof code === 'string' ? frameworkCodes[code] : undefined;
+  const known = Object.hasOwn(frameworkCodes, code) ? frameworkCodes[code] : undefined;
   if (known !== undefined) return new ServiceError(known, message);
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new ServiceError('VALIDATION_ERROR', message);

@@ -276,22 +276,21 @@ const closing = (test: Case): void => {
 
   test('a queue that closes waits for its handlers', async (t, queue) => {
     const { passed, open } = gate();
-    let started = false;
-    let finished = false;
+    const steps: string[] = [];
     const handler: QueueHandler = async () => {
-      started = true;
+      steps.push('started');
       await passed;
-      finished = true;
+      steps.push('finished');
       return 'done';
     };
     queue.consume(handler, { concurrency: 1 });
     await queue.enqueue(entry('e1'));
-    await until(() => started);
-    const closing = queue.close();
+    await until(() => steps.length > 0);
+    const closing = queue.close().then(() => steps.push('closed'));
     await quiet();
     open();
     await closing;
-    t.equal(finished, true);
+    t.same(steps, ['started', 'finished', 'closed']);
   });
 
   test('it answers a ping', async (t, queue) => {

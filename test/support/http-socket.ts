@@ -25,11 +25,15 @@ export interface HttpSocket {
   cut(): void;
 }
 
-/** `url`: the address of the service with its base path, to which the paths of requests are added. */
-export const openSocket = async (url: string): Promise<HttpSocket> => {
+/**
+ * `url`: the address of the service with its base path, to which the paths of requests are added. `deaf`: nothing is
+ * taken from the connection before a response is asked for.
+ */
+export const openSocket = async (url: string, { deaf = false } = {}): Promise<HttpSocket> => {
   const { hostname, port, host, pathname } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   socket.setNoDelay(true);
+  if (deaf) socket.pause();
   await once(socket, 'connect');
   const reader = readFrom(socket);
   const send = (data: string | Buffer): Promise<void> =>
@@ -43,7 +47,7 @@ export const openSocket = async (url: string): Promise<HttpSocket> => {
     send,
     request: (method, path, headers = {}) => {
       const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-      return send(`${method} ${pathname}${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+      return send(`${method} ${pathname.replace(/\/$/, '')}${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
     },
     response: reader,
     closed,
@@ -78,6 +82,7 @@ const readFrom = (socket: Socket): (() => Promise<RawResponse>) => {
     });
   }
   return async () => {
+    socket.resume();
     for (;;) {
       const parsed = parse(buffer, ended);
       if (parsed !== undefined) {

@@ -34,6 +34,19 @@ void t.test('a subscription that ends right after the notification is not called
   t.equal(calls, 0);
 });
 
+void t.test('a close comes before the calls of a notification', async (t) => {
+  const events = localEvents();
+  let calls = 0;
+  await events.subscribe('jobs', 'j1', () => {
+    calls += 1;
+  });
+  const notified = events.notify('jobs', 'j1');
+  await events.close();
+  await notified;
+  await tick();
+  t.equal(calls, 0);
+});
+
 void t.test('what a listener throws, or rejects with, becomes a warning of the process', async (t) => {
   const events = localEvents();
   const warnings: unknown[] = [];

@@ -111,6 +111,24 @@ void t.test('an entry whose outcome could not be written is delivered again when
   t.equal(times.length, 2);
 });
 
+void t.test('a turn that fails is tried again', async (t) => {
+  const { database, queue } = await openQueue(t, 10_000);
+  const seen: string[] = [];
+  const handler: QueueHandler = async ({ id }) => {
+    seen.push(id);
+    return 'done';
+  };
+  queue.consume(handler, { concurrency: 1 });
+  await quiet();
+  await queue.enqueue({ id: 'e1', jobId: 'j1' });
+  database.exec('PRAGMA query_only = true');
+  await quiet();
+  t.same(seen, []);
+  database.exec('PRAGMA query_only = false');
+  await until(() => seen.length > 0, 5000);
+  t.same(seen, ['e1']);
+});
+
 void t.test('entries of the same time come in the order in which they were added', async (t) => {
   const { queue } = await openQueue(t, 10_000);
   const ids = Array.from({ length: 30 }, (_, index) => `e${(index * 7) % 30}`);
