@@ -5,7 +5,8 @@
 import type { FlowDefinition } from './domain/flow.ts';
 import type { LocalDataStoreOptions } from './drivers/data/local/index.ts';
 import type { SqliteKvStoreOptions } from './drivers/kv/sqlite/index.ts';
-import type { Adapter, FastifyAdapterOptions } from './http/server.ts';
+import type { Adapter } from './http/context.ts';
+import type { FastifyAdapterOptions } from './http/server.ts';
 import type { DataStore } from './ports/data-store.ts';
 import type { KvStore } from './ports/kv-store.ts';
 import type { Service, ServiceOptions } from './service.ts';

@@ -4,46 +4,22 @@
  * become answers in `views` and `frames`, errors in `errors`.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { createServer, type IncomingMessage } from 'node:http';
 import fastifyWebsocket from '@fastify/websocket';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import type { Engine } from '../engine/index.ts';
-import type { Follow } from '../events/follow.ts';
-import type { Uploads } from '../uploads/index.ts';
+import type { Adapter, HttpContext } from './context.ts';
 import { continueBeforeParsing } from './continue.ts';
 import { nativeDialect } from './dialects/native/index.ts';
 import { sendError } from './errors.ts';
-import type { Links } from './links.ts';
 import { watchMethods } from './methods.ts';
 import { consoleRoutes } from './routes/console.ts';
 import { eventRoutes } from './routes/events.ts';
 import { fileRoutes } from './routes/files.ts';
 import { flowRoutes } from './routes/flow.ts';
-import { healthRoutes, type Probes } from './routes/health.ts';
+import { healthRoutes } from './routes/health.ts';
 import { describeApi, openapiRoute } from './routes/openapi.ts';
 import { resumeRoute } from './routes/resume.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whose things the request may touch; absent without authentication. */
-    clientId: string | undefined;
-  }
-}
-
-/** What `createService` gives its adapter. */
-export interface HttpServices {
-  readonly uploads: Uploads;
-  readonly engine: Engine;
-  readonly follow: Follow;
-  readonly links: Links;
-  readonly probes: Probes;
-  readonly version: string;
-  /** Bytes. */
-  readonly maxUploadSize: number;
-  readonly isDraining: () => boolean;
-}
 
 export interface FastifyAdapterOptions {
   readonly log?: FastifyBaseLogger;
@@ -51,22 +27,6 @@ export interface FastifyAdapterOptions {
   readonly console?: boolean;
   /** Serves a page that shows the API at `{base}/api/docs`; default false. */
   readonly docs?: boolean;
-}
-
-export type HttpContext = HttpServices & { readonly docs: boolean };
-
-/** How the service speaks HTTP: `handler` for requests, `websocketHandler` for upgrades of the host's server. */
-export interface HttpHandlers {
-  handler(request: IncomingMessage, response: ServerResponse): void;
-  websocketHandler(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Closes all sockets with 1001. */
-  close(): Promise<void>;
-}
-
-/** Connects the service to a web framework. */
-export interface Adapter {
-  readonly name: string;
-  create(services: HttpServices): Promise<HttpHandlers>;
 }
 
 /** JSON bodies, bytes (WIRE 7). */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { test } from 'tap';
 import { isFinal } from '../../src/domain/flow.ts';
-import { readYaml } from '../../src/engine/load/flow-document.ts';
 import { checkDefinition } from '../../src/engine/load/check-flow.ts';
+import { readYaml } from '../../src/engine/load/flow-document.ts';
 import { loadFlows } from '../../src/engine/load/load-flows.ts';
 import { kinds } from '../../src/nodes/index.ts';
 

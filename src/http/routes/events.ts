@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Topic } from '../../domain/event.ts';
 import type { Batch } from '../../events/follow.ts';
+import type { HttpContext } from '../context.ts';
 import { type Frame, jobFrame, uploadFrame } from '../frames.ts';
-import type { HttpContext } from '../server.ts';
 import { viewJob, viewUpload } from '../views.ts';
 
 /** How long a socket stays open after its terminal frame, milliseconds. */

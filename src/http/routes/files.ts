@@ -3,10 +3,10 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { StoredFile } from '../../uploads/read.ts';
+import type { HttpContext } from '../context.ts';
 import { contentDisposition } from '../disposition.ts';
 import { parseRange, type Range } from '../range.ts';
 import { answers, strictObject } from '../schemas/common.ts';
-import type { HttpContext } from '../server.ts';
 
 /** An upload's own id, or a job's id, a dot and the key of an output. */
 const findFile = async (context: HttpContext, fileId: string, clientId: string | undefined): Promise<StoredFile> => {

@@ -2,10 +2,10 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { HttpContext } from '../context.ts';
 import { toOperation } from '../operations.ts';
 import { answers, jobParams, strictObject } from '../schemas/common.ts';
 import { executeSchema, flowListSchema, flowSchema, jobSchema } from '../schemas/flow.ts';
-import type { HttpContext } from '../server.ts';
 import { viewFlow, viewJob } from '../views.ts';
 
 const tags = ['flows'];

@@ -1,11 +1,8 @@
 /** Liveness and readiness (WIRE 4). */
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
+import type { HttpContext, Probes } from '../context.ts';
 import { answers } from '../schemas/common.ts';
 import { healthSchema } from '../schemas/health.ts';
-import type { HttpContext } from '../server.ts';
-
-/** A real round trip to each thing that the service needs, by name. */
-export type Probes = Readonly<Record<string, () => Promise<void>>>;
 
 type State = 'healthy' | 'degraded' | 'unhealthy';
 

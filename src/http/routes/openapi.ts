@@ -1,7 +1,7 @@
 /** The description of the API, made from the route schemas, and a page that shows it (behind a setting). */
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import type { HttpContext } from '../server.ts';
+import type { HttpContext } from '../context.ts';
 
 /** Must come before the routes: it collects their schemas as they are added. */
 export const describeApi = (app: FastifyInstance, context: HttpContext): void => {

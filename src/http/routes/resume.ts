@@ -2,11 +2,11 @@
 import type { Readable } from 'node:stream';
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
 import { type Static, Type } from 'typebox';
+import type { HttpContext } from '../context.ts';
 import { contentLength } from '../headers.ts';
 import { toOperation } from '../operations.ts';
 import { answers, strictObject } from '../schemas/common.ts';
 import { jobSchema, resumeSchema } from '../schemas/flow.ts';
-import type { HttpContext } from '../server.ts';
 import { viewJob } from '../views.ts';
 
 const rawType = 'application/octet-stream';

@@ -2,11 +2,11 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { UploadRecord } from '../../../domain/upload.ts';
+import type { HttpContext } from '../../context.ts';
 import { sendContinue } from '../../continue.ts';
 import { contentLength, requireContentType, wholeNumber } from '../../headers.ts';
 import { answers, strictObject, uploadParams } from '../../schemas/common.ts';
 import { capabilitiesSchema, newUploadSchema, uploadSchema } from '../../schemas/upload.ts';
-import type { HttpContext } from '../../server.ts';
 import { viewUpload } from '../../views.ts';
 
 const tags = ['uploads'];

@@ -1,0 +1,135 @@
+import t, { type Test } from 'tap';
+import { defineFlow } from '../../../src/domain/define-flow.ts';
+import { inputNode, resizeNode } from '../../../src/index.ts';
+import { call } from '../../support/api.ts';
+import { serviceInProcess } from '../../support/service-in-process.ts';
+
+const copy = defineFlow({
+  flowId: 'copy',
+  name: 'Copy',
+  description: 'One in, one out',
+  nodes: [
+    inputNode('photo', { allowedMimeTypes: ['image/*'], maxFiles: 2, maxFileSize: 1000 }),
+    resizeNode('small', { width: 1 }, { keepOutput: true }),
+  ],
+  edges: [{ source: 'photo', target: 'small' }],
+});
+const plain = defineFlow({ flowId: 'plain', name: 'Plain', nodes: [inputNode('file')], edges: [] });
+
+const start = async (t: Test): Promise<string> => {
+  const service = await serviceInProcess({ flows: { copy, plain } });
+  t.teardown(() => service.close());
+  return service.url;
+};
+
+const init = (size = 5) => ({ operation: 'init', metadata: { originalName: 'a.png', mimeType: 'image/png', size } });
+
+t.test('GET /api/flow lists the flows', async (t) => {
+  const { status, body } = await call(await start(t), 'GET', '/api/flow');
+  t.equal(status, 200);
+  t.strictSame(body, {
+    flows: [
+      { flowId: 'copy', name: 'Copy', description: 'One in, one out' },
+      { flowId: 'plain', name: 'Plain' },
+    ],
+  });
+});
+
+t.test('GET /api/flow/:flowId shows one, each node with the name of its kind', async (t) => {
+  const { body } = await call(await start(t), 'GET', '/api/flow/copy');
+  t.match(body, {
+    flowId: 'copy',
+    name: 'Copy',
+    nodes: {
+      photo: { type: 'file-input', name: 'File Input', options: { maxFiles: 2 } },
+      small: { type: 'resize', name: 'Resize', options: { width: 1 }, keepOutput: true },
+    },
+    edges: [{ source: 'photo', target: 'small' }],
+  });
+});
+
+t.test('POST runs a flow: 201, Location, and a job that waits for the upload it has created', async (t) => {
+  const url = await start(t);
+  for (const path of ['/api/flow/copy/default', '/api/flows/copy/execute']) {
+    const { status, headers, body } = await call(url, 'POST', path, { inputs: { photo: init() } });
+    t.equal(status, 201, path);
+    t.equal(headers.get('location'), `/sluice/api/jobs/${body.id}/status`);
+    t.match(body, {
+      jobId: body.id,
+      flowId: 'copy',
+      storageId: 'default',
+      status: 'paused',
+      pauseReason: 'uploads',
+      progress: 0,
+      tasks: [
+        { nodeId: 'photo', status: 'paused', attempt: 0, result: { status: 'created', size: 5 } },
+        { nodeId: 'small', status: 'pending' },
+      ],
+    });
+    t.match(body.tasks[0].result.flow, { flowId: 'copy', nodeId: 'photo', jobId: body.id });
+    for (const read of [`/api/jobs/${body.id}/status`, `/api/flows/jobs/${body.id}`]) {
+      t.strictSame((await call(url, 'GET', read)).body, body, read);
+    }
+  }
+});
+
+t.test('several files for one input are a list', async (t) => {
+  const url = await start(t);
+  const { body } = await call(url, 'POST', '/api/flow/copy/default', { inputs: { photo: [init(1), init(2)] } });
+  t.match(body.tasks[0], { result: { size: 1 }, results: [{ size: 1 }, { size: 2 }] });
+  const many = await call(url, 'POST', '/api/flow/copy/default', { inputs: { photo: [init(), init(), init()] } });
+  t.equal(many.status, 400);
+  t.match(many.body, { code: 'VALIDATION_ERROR', details: { field: 'body.inputs.photo' } });
+});
+
+t.test('without a body every input gets an upload of deferred length', async (t) => {
+  const url = await start(t);
+  const json = { 'content-type': 'application/json' };
+  for (const request of [
+    {},
+    { headers: json },
+    { headers: json, body: '{}' },
+    { headers: json, body: '{"inputs":{}}' },
+  ]) {
+    const response = await fetch(`${url}/api/flow/copy/default`, { method: 'POST', ...request });
+    t.equal(response.status, 201, JSON.stringify(request));
+    t.match(await response.json(), { tasks: [{ result: { sizeIsDeferred: true, offset: 0 } }, {}] });
+  }
+});
+
+t.test('what is wrong with an input is told with its place, and nothing is created', async (t) => {
+  const url = await start(t);
+  const cases: readonly (readonly [unknown, number, string, string?])[] = [
+    [{ photo: { operation: 'init' } }, 400, 'VALIDATION_ERROR', 'body.inputs.photo.metadata'],
+    [{ photo: { operation: 'upload' } }, 400, 'VALIDATION_ERROR', 'body.inputs.photo.uploadId'],
+    [{ photo: { operation: 'nope' } }, 400, 'VALIDATION_ERROR'],
+    [{ photo: { ...init(), extra: 1 } }, 400, 'VALIDATION_ERROR'],
+    [{ photo: 'x' }, 400, 'VALIDATION_ERROR'],
+    [{ photo: [] }, 400, 'VALIDATION_ERROR'],
+    [{ photo: { operation: 'init', metadata: { mimeType: 'image/png', size: '5' } } }, 400, 'VALIDATION_ERROR'],
+    [{ other: init() }, 404, 'NODE_NOT_FOUND'],
+    [{ small: init() }, 404, 'NODE_NOT_FOUND'],
+    [{ photo: { operation: 'init', metadata: { mimeType: 'text/plain' } } }, 415, 'UNSUPPORTED_FORMAT'],
+    [{ photo: init(1001) }, 413, 'FILE_TOO_LARGE'],
+    [{ photo: { ...init(), storageId: 'nope' } }, 404, 'STORAGE_NOT_FOUND'],
+  ];
+  for (const [inputs, status, code, field] of cases) {
+    const answer = await call(url, 'POST', '/api/flow/copy/default', { inputs });
+    t.equal(answer.status, status, JSON.stringify(inputs));
+    t.equal(answer.body.code, code);
+    t.match(answer.body.message, status === 400 ? 'body.inputs' : /./);
+    if (field !== undefined) t.equal(answer.body.details.field, field);
+  }
+});
+
+t.test('POST cancel ends a job, and says the same when it is asked again', async (t) => {
+  const url = await start(t);
+  const { body } = await call(url, 'POST', '/api/flow/copy/default', { inputs: { photo: init() } });
+  const upload = body.tasks[0].result.id;
+  const first = await call(url, 'POST', `/api/jobs/${body.id}/cancel`);
+  t.equal(first.status, 200);
+  t.match(first.body, { status: 'cancelled', tasks: [{ status: 'cancelled' }, { status: 'cancelled' }] });
+  t.equal((await call(url, 'POST', `/api/jobs/${body.id}/cancel`)).body.status, 'cancelled');
+  t.equal((await call(url, 'GET', `/api/upload/${upload}`)).status, 410, 'its upload went with it');
+  t.equal((await call(url, 'POST', '/api/jobs/nope/cancel')).status, 404);
+});
