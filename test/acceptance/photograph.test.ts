@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { call, download, ended, patch, startFlow, watch } from '../support/api.ts';
+import { call, download, ended, patch, startFlow } from '../support/api.ts';
+import { openEvents } from '../support/event-socket.ts';
 import { makePhoto } from '../support/photo.ts';
 import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -33,8 +34,8 @@ t.test('a photograph goes through "two sizes" to WebP', async (t) => {
 
   const file = { name: 'IMG_0001.jpg', type: 'image/jpeg', size: photo.length };
   const { jobId, uploadId } = await startFlow(url, 'two-sizes', 'photo', file);
-  const socket = await watch(url, `/ws/flow/${jobId}`);
-  await socket.until((frame) => frame.type === 'flow_paused');
+  const socket = openEvents(url, `/ws/flow/${jobId}`);
+  await socket.until('flow_paused');
   const half = Math.floor(photo.length / 2);
   t.equal((await patch(url, uploadId, photo.subarray(0, half))).body.offset, half);
   t.equal((await patch(url, uploadId, photo.subarray(half), half)).body.status, 'completed');
@@ -68,7 +69,7 @@ t.test('a photograph goes through "two sizes" to WebP', async (t) => {
   });
 
   await t.test('the socket told it in order', async (t) => {
-    t.equal(await socket.closed, 1000);
+    t.equal((await socket.closed).code, 1000);
     const [snapshot, ...frames] = socket.frames;
     t.match(snapshot, { type: 'flow_snapshot', jobId, status: 'paused' });
     const numbers = frames.map((frame) => frame.seq);
@@ -77,7 +78,7 @@ t.test('a photograph goes through "two sizes" to WebP', async (t) => {
       [...numbers.keys()].map((index) => index + 1),
       'numbered from 1 without a gap',
     );
-    const told = frames.map((frame) => [frame.type, frame.nodeId].filter(Boolean).join(' '));
+    const told = frames.map((frame) => [frame.type, frame['nodeId']].filter(Boolean).join(' '));
     const begin = ['flow_started', 'flow_paused', 'flow_resumed', 'node_started photo', 'node_completed photo'];
     t.strictSame(told.slice(0, 5), begin);
     t.equal(told.at(-1), 'flow_complete');
@@ -91,13 +92,13 @@ t.test('a photograph goes through "two sizes" to WebP', async (t) => {
       ]);
     }
     t.equal(told.length, 14);
-    t.strictSame(frames.at(-1).outputs, job.outputs);
+    t.strictSame(frames.at(-1)?.['outputs'], job.outputs);
     t.match(frames[3], { nodeType: 'file-input' });
   });
 
   await t.test('a late reader gets the whole story, or what it has missed', async (t) => {
-    const late = await watch(url, `/ws/flow/${jobId}?since=12`);
-    t.equal(await late.closed, 1000);
+    const late = openEvents(url, `/ws/flow/${jobId}?since=12`);
+    t.equal((await late.closed).code, 1000);
     t.strictSame(
       late.frames.map(({ type, seq }) => `${type} ${seq}`),
       ['flow_snapshot 14', 'node_completed 13', 'flow_complete 14'],

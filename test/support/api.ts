@@ -1,6 +1,5 @@
 /** The service's API as a client without a library calls it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WebSocket } from 'ws';
 
 // biome-ignore lint/suspicious/noExplicitAny: a black box answers with whatever it answers; tests look into it
 export type Answer = any;
@@ -57,43 +56,4 @@ export const download = async (url: string, fileUrl: string): Promise<Buffer> =>
   const response = await fetch(new URL(fileUrl, url));
   if (response.status !== 200) throw new Error(`${fileUrl} answers ${response.status}`);
   return Buffer.from(await response.arrayBuffer());
-};
-
-export interface Watch {
-  readonly frames: Answer[];
-  /** Resolves with the close code. */
-  readonly closed: Promise<number>;
-  /** The first frame, past or future, that fits. */
-  until(fits: (frame: Answer) => boolean): Promise<Answer>;
-  close(): void;
-}
-
-/** Opens a socket; `path` such as `/ws/flow/…`. */
-export const watch = async (url: string, path: string): Promise<Watch> => {
-  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${path}`);
-  const frames: Answer[] = [];
-  const waiting = new Set<() => void>();
-  socket.on('message', (data) => {
-    frames.push(JSON.parse(String(data)));
-    for (const look of waiting) look();
-  });
-  const closed = new Promise<number>((resolve) => socket.on('close', resolve));
-  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
-  return {
-    frames,
-    closed,
-    until: (fits) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const frame = frames.find(fits);
-          if (frame === undefined) return;
-          waiting.delete(look);
-          resolve(frame);
-        };
-        waiting.add(look);
-        void closed.then((code) => reject(new Error(`the socket closed with ${code} before the frame came`)));
-        look();
-      }),
-    close: () => socket.terminate(),
-  };
 };
