@@ -1,0 +1,79 @@
+/**
+ * A client that costs next to nothing, so that the server is what is measured: it writes prepared buffers to sockets and
+ * reads of an answer only where it ends, its status and its `Location`.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** One keep-alive connection; one request at a time. */
+export interface Connection {
+  /** Sends the head and so many bytes of filling; resolves once the whole answer is there. Rejects unless it is 2xx. */
+  request(head: string, bodyBytes?: number): Promise<{ readonly location: string }>;
+  close(): void;
+}
+
+/** What bodies are made of. Written again and again, so it is never copied. */
+const filling = Buffer.alloc(1_048_576, 'sluice');
+
+export const openConnection = async (url: string): Promise<Connection> => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setNoDelay(true);
+  await once(socket, 'connect');
+  const answers = readAnswers(socket);
+  return {
+    async request(head, bodyBytes = 0) {
+      const answer = answers.next();
+      socket.cork();
+      socket.write(head, 'latin1');
+      const sent = sendBody(socket, bodyBytes);
+      socket.uncork();
+      const [{ status, text }] = await Promise.all([answer, sent]);
+      if (status >= 300) throw new Error(`${head.split('\r\n')[0]} was answered:\n${text}`);
+      return { location: headerOf(text, 'location') ?? '' };
+    },
+    close: () => socket.destroy(),
+  };
+};
+
+const sendBody = async (socket: Socket, bytes: number): Promise<void> => {
+  for (let left = bytes; left > 0; left -= filling.length) {
+    const more = socket.write(left < filling.length ? filling.subarray(0, left) : filling);
+    if (!more && left > filling.length) await once(socket, 'drain');
+  }
+};
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Cuts what arrives into answers; every answer has a `Content-Length`. */
+const readAnswers = (socket: Socket): { next(): Promise<Answer> } => {
+  let text = '';
+  let waiting: PromiseWithResolvers<Answer> | undefined;
+
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    text += chunk;
+    const length = lengthOf(text);
+    if (length === undefined || text.length < length) return;
+    waiting?.resolve({ status: Number(text.slice(9, 12)), text: text.slice(0, length) });
+    text = text.slice(length);
+  });
+  const fail = (error?: Error) => waiting?.reject(error ?? new Error('The server has closed the connection'));
+  socket.on('error', fail).on('close', () => fail());
+  return {
+    next: () => {
+      waiting = Promise.withResolvers<Answer>();
+      return waiting.promise;
+    },
+  };
+};
+
+/** Bytes of the whole first answer in `text`, once its head is complete. */
+const lengthOf = (text: string): number | undefined => {
+  const end = text.indexOf('\r\n\r\n');
+  return end < 0 ? undefined : end + 4 + Number(headerOf(text.slice(0, end + 2), 'content-length') ?? 0);
+};
+
+const headerOf = (head: string, name: string): string | undefined =>
+  new RegExp(`^${name}: (.*)\r$`, 'im').exec(head)?.[1];
