@@ -6,7 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import fastifyWebsocket from '@fastify/websocket';
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 import type { Adapter, HttpContext } from './context.ts';
 import { continueBeforeParsing } from './continue.ts';
@@ -43,6 +50,7 @@ export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => 
       options: { maxPayload: 4096, perMessageDeflate: false },
       preClose: closeSockets,
     });
+    refuseUnknownPaths(app);
     const refuseOtherMethods = watchMethods(app);
     await app.register(
       (scope, _, done) => {
@@ -76,7 +84,7 @@ const closeSockets = function (this: FastifyInstance, done: () => void): void {
   const { clients } = this.websocketServer;
   for (const client of clients) client.close(1001, 'the service is shutting down');
   const late = setTimeout(() => {
-    for (const client of clients) client.terminate();
+    
   }, closeMs);
   this.websocketServer.close(() => {
     clearTimeout(late);
@@ -98,16 +106,14 @@ const createApp = (options: FastifyAdapterOptions): FastifyInstance => {
     return503OnClosing: false,
     genReqId: requestId,
     routerOptions: { maxParamLength: 200 },
-    // Paths that the router itself refuses; no hook runs for them.
-    frameworkErrors: (error, request, reply) => sendError(error, request, reply.header('x-request-id', request.id)),
+    frameworkErrors: refusePath,
   });
   app.decorate('refusals', new Set<Promise<void>>());
   parseJsonOnly(app);
   app.decorateRequest('clientId', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    // At once, before anything can be found wrong with the body.
-    done(request.is404 ? new ServiceError('NOT_FOUND') : undefined);
+    done();
   });
   app.addHook('onResponse', (request, reply, done) => {
     logResponse(request, reply.raw.statusCode, reply.elapsedTime);
@@ -117,6 +123,19 @@ const createApp = (options: FastifyAdapterOptions): FastifyInstance => {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => sendError(new ServiceError('NOT_FOUND'), request, reply));
   return app;
+};
+
+/** Answers for paths that the router itself refuses. No hook runs for them, so nobody else would close an upgrade. */
+const refusePath = (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+  if (request.headers.upgrade !== undefined) reply.raw.once('finish', () => request.raw.socket.destroySoon());
+  sendError(error, request, reply.header('x-request-id', request.id));
+};
+
+/** At once, before anything can be found wrong with the body; after the hook of the sockets, which closes upgrades. */
+const refuseUnknownPaths = (app: FastifyInstance): void => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? new ServiceError('NOT_FOUND') : undefined);
+  });
 };
 
 /** JSON, in which an empty body counts as an empty object: clients declare the type for requests that need no body. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fileTypeFromBuffer } from 'file-type';
 import { ServiceError } from '../domain/errors.ts';
-import type { UploadRecord } from '../domain/upload.ts';
+import { isSettled, type UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import { headLength } from './head.ts';
 import { endUpload, saveUpload, settleWithJob, type UploadDeps } from './records.ts';
@@ -27,6 +27,8 @@ export const createComplete =
   async (base, known) => {
     if (base.value.size === 0) await writeEmptyFile(deps, base.value);
     const verified = base.value.checksum === undefined ? base : await verify(deps, base, known.change ?? {});
+    // Another request was faster, and has told it.
+    if (isSettled(verified.value)) return verified;
     const record = { ...verified.value, ...known.change };
     const head = known.head ?? (await readHead(deps, record));
     const detected = await fileTypeFromBuffer(head);

@@ -33,9 +33,10 @@ export const cpuSeconds = (pid: number): number =>
 export const peakMemory = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
-/** Resolves once the process and its children have nothing to do any more: they have started. */
+/** Resolves once the process and its children have started and have nothing to do any more, or after five seconds. */
 export const idle = async (pid: number): Promise<void> => {
-  for (let before = -1, now = cpuSeconds(pid); now !== before; now = cpuSeconds(pid)) {
+  const end = performance.now() + 5000;
+  for (let before = -1, now = cpuSeconds(pid); now !== before && performance.now() < end; now = cpuSeconds(pid)) {
     before = now;
     await sleep(250);
   }

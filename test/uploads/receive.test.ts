@@ -58,6 +58,32 @@ t.test('a body that was broken before it is read is cut too', async (t) => {
   t.strictSame(await receive(body, sinkOf().sink, options()), { ending: 'cut', bytes: 0 });
 });
 
+t.test('what had arrived while the sink was full is kept when the connection breaks', async (t) => {
+  const body = new PassThrough();
+  const { sink, text } = sinkOf(true);
+  const received = receive(body, sink, options());
+  body.write('one');
+  await until(() => text() === 'one');
+  body.write('two');
+  await until(() => body.readableLength === 3);
+  body.destroy(new Error('ECONNRESET'));
+  t.strictSame(await received, { ending: 'cut', bytes: 6 });
+  t.equal(text(), 'onetwo');
+});
+
+t.test('so is what arrived before it was read at all, but never more than may come', async (t) => {
+  const broken = () => {
+    const body = new PassThrough();
+    body.on('error', () => {});
+    for (const chunk of ['four', 'more']) body.push(chunk);
+    return body.destroy(new Error('ECONNRESET'));
+  };
+  t.strictSame(await receive(broken(), sinkOf().sink, options({ limit: 8 })), { ending: 'cut', bytes: 8 });
+  const { ending, bytes } = await receive(broken(), sinkOf().sink, options({ limit: 7 }));
+  t.equal(ending, 'overrun');
+  t.ok(bytes <= 4, `${bytes}`);
+});
+
 t.test('the chunk that passes the limit is dropped', async (t) => {
   const body = new PassThrough();
   const { sink, text } = sinkOf();

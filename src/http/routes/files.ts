@@ -6,7 +6,7 @@ import type { StoredFile } from '../../uploads/read.ts';
 import type { HttpContext } from '../context.ts';
 import { contentDisposition } from '../disposition.ts';
 import { parseRange, type Range } from '../range.ts';
-import { answers, strictObject } from '../schemas/common.ts';
+import { answers, describedHead, strictObject } from '../schemas/common.ts';
 
 /** An upload's own id, or a job's id, a dot and the key of an output. */
 const findFile = async (context: HttpContext, fileId: string, clientId: string | undefined): Promise<StoredFile> => {
@@ -82,7 +82,7 @@ export const fileRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, conte
   );
   app.head(
     '/api/files/:fileId',
-    { schema: { ...schema, summary: 'The headers of a file' } },
+    { ...describedHead, schema: { ...schema, summary: 'The headers of a file' } },
     async (request, reply) => {
       const file = await findFile(context, request.params.fileId, request.clientId);
       return sendFile(file, request, reply);

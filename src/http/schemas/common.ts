@@ -30,3 +30,6 @@ export const answers = <R extends Record<number, unknown>>(success: R) => ({
 
 export const uploadParams = strictObject({ uploadId: Type.String({ description: 'The id of an upload' }) });
 export const jobParams = strictObject({ jobId: Type.String({ description: 'The id of a job' }) });
+
+/** For HEAD routes of their own: the description of the API leaves out those that only repeat a GET. */
+export const describedHead = { config: { swagger: { exposeHeadRoute: true } } } as const;

@@ -17,11 +17,16 @@ const start = async (t: Test, options: InProcessOptions = {}) => {
   return { ...service, uploads: uploadClient(service.url) };
 };
 
-/** Timers that were to run after `ms` run after `instead`. */
-const shorten = (t: Test, name: 'setTimeout' | 'setInterval', ms: number, instead: number): void => {
-  const original = globalThis[name] as (work: () => void, after: number) => unknown;
+/** The first `times` timers that were to run after `ms` run after `instead`. */
+const shorten = (t: Test, name: 'setTimeout' | 'setInterval', times: number, ms: number, instead: number): void => {
+  const original = globalThis[name] as (work: () => void, after: number, ...rest: unknown[]) => unknown;
+  let left = times;
   t.intercept(globalThis, name, {
-    value: (work: () => void, after: number) => original(work, after === ms ? instead : after),
+    value: (work: () => void, after: number, ...rest: unknown[]) => {
+      const short = after === ms && left > 0;
+      if (short) left -= 1;
+      return original(work, short ? instead : after, ...rest);
+    },
   });
 };
 
@@ -58,19 +63,20 @@ t.test('the socket of a job tells its nodes and its end', async (t) => {
       '1 flow_started',
       '2 flow_paused',
       '3 flow_resumed',
-      '4 node_completed',
-      '5 node_started',
-      '6 node_completed',
-      '7 flow_complete',
+      '4 node_started',
+      '5 node_completed',
+      '6 node_started',
+      '7 node_completed',
+      '8 flow_complete',
     ],
   );
-  t.match(events.frames[5], { jobId, nodeId: 'small', nodeType: 'resize' });
+  t.match(events.frames[6], { jobId, nodeId: 'small', nodeType: 'resize' });
   t.match(end, { jobId, flowId: 'copy', outputs: { small: { url: `/sluice/api/files/${jobId}.small` } } });
   events.socket.close();
 });
 
 t.test('a reader that takes nothing for too long is closed with 1013', async (t) => {
-  shorten(t, 'setTimeout', 30_000, 300);
+  shorten(t, 'setTimeout', 1, 30_000, 300);
   const padding = 'x'.repeat(30_000_000);
   const { url, uploads } = await start(t, {
     wrapRecords: (store) => readingUploads(store, (upload) => ({ ...upload, custom: { padding } })),
@@ -87,7 +93,7 @@ t.test('a reader that takes nothing for too long is closed with 1013', async (t)
 });
 
 t.test('a peer that answers no protocol ping is given up', async (t) => {
-  shorten(t, 'setInterval', 25_000, 100);
+  shorten(t, 'setInterval', 2, 25_000, 100);
   const { url, uploads } = await start(t);
   const { id } = await uploads.create({ size: 5 });
   const connect = (autoPong: boolean) => new WebSocket(`${url.replace('http', 'ws')}/ws/upload/${id}`, { autoPong });
@@ -144,10 +150,19 @@ t.test('an upgrade where no socket is gets an answer and leaves nothing open', a
     'sec-websocket-version': 13,
     'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
   };
-  const unknown = await openSocket(url);
-  await unknown.request('GET', '/ws/nope/x', upgrade);
-  t.equal((await unknown.response()).status, 404);
-  await unknown.closed;
+  for (const [path, expected] of [
+    ['/ws/nope/x', 404],
+    ['/nope', 404],
+    ['/ws/upload/%zz', 400],
+    [`/ws/upload/${'x'.repeat(300)}`, 400],
+  ] as const) {
+    const http = await openSocket(url);
+    await http.request('GET', path, upgrade);
+    const { status, body } = await http.response();
+    t.equal(status, expected, path);
+    t.match(JSON.parse(body), { code: String, requestId: String });
+    await http.closed;
+  }
   const version = await openSocket(url);
   await version.request('GET', '/ws/upload/x', { ...upgrade, 'sec-websocket-version': 7 });
   t.ok((await version.response()).status >= 400);

@@ -5,7 +5,7 @@ import type { UploadRecord } from '../../../domain/upload.ts';
 import type { HttpContext } from '../../context.ts';
 import { sendContinue } from '../../continue.ts';
 import { contentLength, requireContentType, wholeNumber } from '../../headers.ts';
-import { answers, strictObject, uploadParams } from '../../schemas/common.ts';
+import { answers, describedHead, strictObject, uploadParams } from '../../schemas/common.ts';
 import { capabilitiesSchema, newUploadSchema, uploadSchema } from '../../schemas/upload.ts';
 import { viewUpload } from '../../views.ts';
 
@@ -60,7 +60,7 @@ export const nativeDialect: FastifyPluginCallbackTypebox<HttpContext> = (app, co
 
   app.head(
     '/api/upload/:uploadId',
-    { schema: { tags, summary: 'Where to continue; stops a running PATCH', params: uploadParams } },
+    { ...describedHead, schema: { tags, summary: 'Where to continue; stops a running PATCH', params: uploadParams } },
     async (request, reply) => {
       const upload = await uploads.head(request.params.uploadId, request.clientId);
       reply.headers({ ...offsetHeaders(context, upload), 'cache-control': 'no-store' });

@@ -1,0 +1,82 @@
+import t, { type Test } from 'tap';
+import { defineFlow } from '../../../../src/domain/define-flow.ts';
+import { inputNode, resizeNode } from '../../../../src/index.ts';
+import { call } from '../../../support/api.ts';
+import { type InProcessOptions, serviceInProcess } from '../../../support/service-in-process.ts';
+import { uploadClient } from '../../../support/upload-client.ts';
+
+const copy = defineFlow({
+  flowId: 'copy',
+  name: 'Copy',
+  nodes: [inputNode('photo', { allowedMimeTypes: ['image/*'], maxFileSize: 100 }), resizeNode('small', { width: 1 })],
+  edges: [{ source: 'photo', target: 'small' }],
+});
+
+const start = async (t: Test, options: InProcessOptions = {}) => {
+  const { url, close } = await serviceInProcess(options);
+  t.teardown(() => close());
+  return { url, uploads: uploadClient(url) };
+};
+
+t.test('metadata is taken in every form that clients send', async (t) => {
+  const { uploads } = await start(t);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  for (const metadata of [{ a: 'b' }, '{"a":"b"}', base64('{"a":"b"}'), `a ${base64('b')}`]) {
+    t.strictSame((await uploads.create({ size: 1, metadata })).metadata, { a: 'b', size: 1, fileName: '', type: '' });
+  }
+  t.strictSame((await uploads.create({ size: 1, metadata: '' })).metadata, { size: 1, fileName: '', type: '' });
+});
+
+t.test('the limit of the service is in the headers of POST and HEAD', async (t) => {
+  const { uploads } = await start(t, { limits: { maxUploadSize: 1000 } });
+  const created = await uploads.post({ size: 1000 });
+  t.equal(created.headers.get('upload-limit'), 'max-size=1000');
+  t.equal(created.headers.get('upload-length'), '1000');
+  t.equal(created.headers.get('upload-complete'), '?0');
+  const { id } = (await created.json()) as { id: string };
+  t.equal((await uploads.head(id)).headers.get('upload-limit'), 'max-size=1000');
+  t.equal((await uploads.post({ size: 1001 })).status, 413);
+});
+
+t.test('a HEAD that fails has a status and no body', async (t) => {
+  const { uploads } = await start(t);
+  const response = await uploads.head('nope');
+  t.equal(response.status, 404);
+  t.equal(await response.text(), '');
+  t.match(response.headers.get('content-type'), 'application/json');
+});
+
+t.test('an upload for a waiting input of a job takes the place of its placeholder', async (t) => {
+  const { url, uploads } = await start(t, { flows: { copy } });
+  const { body: job } = await call(url, 'POST', '/api/flow/copy/default', {});
+  const placeholder = job.tasks[0].result.id;
+  const flow = { flowId: 'copy', nodeId: 'photo', jobId: job.id };
+  const created = await uploads.create({ size: 5, type: 'image/png', flow });
+  t.strictSame(created['flow'], flow);
+  const { body } = await call(url, 'GET', `/api/jobs/${job.id}/status`);
+  t.equal(body.tasks[0].result.id, created.id);
+  t.equal((await uploads.head(placeholder)).status, 410);
+  const second = await uploads.post({ size: 5, type: 'image/png', flow });
+  t.equal(second.status, 409, 'the input has its file');
+  t.match(await second.json(), { code: 'INVALID_JOB_STATE' });
+});
+
+t.test('an upload never starts a flow, and is refused where the input would not take it', async (t) => {
+  const { url, uploads } = await start(t, { flows: { copy } });
+  const { body: job } = await call(url, 'POST', '/api/flow/copy/default', {});
+  const flow = { flowId: 'copy', nodeId: 'photo', jobId: job.id };
+  for (const [fields, status, code] of [
+    [{ flow: { ...flow, jobId: 'nope' } }, 404, 'FLOW_JOB_NOT_FOUND'],
+    [{ flow: { ...flow, flowId: 'other' } }, 404, 'FLOW_JOB_NOT_FOUND'],
+    [{ flow: { ...flow, nodeId: 'nope' } }, 404, 'NODE_NOT_FOUND'],
+    [{ flow: { ...flow, nodeId: 'small' } }, 409, 'INVALID_JOB_STATE'],
+    [{ flow, type: 'text/plain' }, 415, 'UNSUPPORTED_FORMAT'],
+    [{ flow, size: 101 }, 413, 'FILE_TOO_LARGE'],
+  ] as const) {
+    const response = await uploads.post({ size: 5, type: 'image/png', ...fields });
+    t.equal(response.status, status, JSON.stringify(fields));
+    t.match(await response.json(), { code });
+  }
+  const { body } = await call(url, 'GET', `/api/jobs/${job.id}/status`);
+  t.strictSame(body.tasks, job.tasks, 'and the job waits as before');
+});
