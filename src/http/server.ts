@@ -84,7 +84,7 @@ const closeSockets = function (this: FastifyInstance, done: () => void): void {
   const { clients } = this.websocketServer;
   for (const client of clients) client.close(1001, 'the service is shutting down');
   const late = setTimeout(() => {
-    
+    for (const client of clients) client.terminate();
   }, closeMs);
   this.websocketServer.close(() => {
     clearTimeout(late);
