@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.ts';
 import { readMetadata } from '../domain/metadata.ts';
-import type { UploadFlow, UploadRecord } from '../domain/upload.ts';
+import type { JsonValue, UploadFlow, UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { CompleteUpload } from './complete.ts';
 import type { UploadDeps } from './records.ts';
@@ -64,13 +64,29 @@ const newRecord = (deps: UploadDeps & { readonly maxUploadSize: number }, upload
     status: 'created',
     fileName: upload.fileName ?? '',
     type: upload.type ?? '',
-    custom: { ...readMetadata(upload.metadata), ...(lastModified === undefined ? {} : { lastModified }) },
+    custom: {
+      ...requireShallow(readMetadata(upload.metadata)),
+      ...(lastModified === undefined ? {} : { lastModified }),
+    },
     ...declaredChecksum(upload),
     ...(upload.flow === undefined ? {} : { flow: upload.flow }),
     seq: 0,
     createdAt: now,
     updatedAt: now,
   };
+};
+
+/** Levels of metadata: some thousand would be more than can be written as JSON again. */
+const maxDepth = 32;
+
+const isWithin = (value: JsonValue, levels: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((one) => isWithin(one, levels - 1)));
+
+const requireShallow = (metadata: UploadRecord['custom']): UploadRecord['custom'] => {
+  if (isWithin(metadata, maxDepth)) return metadata;
+  throw new ServiceError('INVALID_METADATA', `The metadata has more than ${maxDepth} levels`);
 };
 
 const declaredSize = (upload: NewUpload, maxUploadSize: number): { size?: number } => {

@@ -70,6 +70,13 @@ test('nothing is coerced: a value of another type is refused by name', async (t)
   await refused(t, await uploads.post({ size: 1, metadata: 'a b c' }), 400, 'INVALID_METADATA');
 });
 
+test('metadata that is nested without end is 400', async (t) => {
+  for (const levels of [100, 5000, 30_000]) {
+    const text = `{"size":1,"metadata":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
+    await refused(t, await uploads.post(text), 400, 'INVALID_METADATA');
+  }
+});
+
 test('keys that could reach a prototype are refused', async (t) => {
   for (const text of [
     '{"size":1,"__proto__":{"size":1}}',

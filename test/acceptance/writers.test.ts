@@ -3,6 +3,7 @@ import t from 'tap';
 import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ErrorBody, patchType, sampleBytes, sha256, uploadClient } from '../support/upload-client.ts';
+import { until } from '../support/wait.ts';
 
 const service = await startService({
   DATA_DIR: await temporaryDirectory(t),
@@ -88,6 +89,23 @@ void t.test('a PATCH at the same offset waits for the running one and then meets
   t.match(await second.json(), { 'expected-offset': 5, 'provided-offset': 0 });
   await uploads.patch(id, 'world', { offset: 5 });
   t.equal(String(await uploads.download(id)), 'helloworld');
+  http.cut();
+});
+
+void t.test('a PATCH at the offset that a running one has committed on its way waits too', async (t) => {
+  const bytes = sampleBytes(20 * 1024 * 1024);
+  const { id } = await uploads.create({ size: bytes.length });
+  const most = bytes.subarray(0, -10);
+  const http = await running(id, most, { 'upload-offset': 0, 'content-length': bytes.length });
+  await until(async () => (await uploads.get(id)).offset > 0);
+  const { offset } = await uploads.get(id);
+  const waiting = uploads.patch(id, 'x', { offset });
+  await http.send(bytes.subarray(-10));
+  t.equal((await http.response()).status, 200);
+  const refused = await waiting;
+  t.equal(refused.status, 409);
+  t.equal(refused.headers.get('upload-offset'), String(bytes.length));
+  t.equal(sha256(await uploads.download(id)), sha256(bytes));
   http.cut();
 });
 

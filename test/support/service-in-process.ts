@@ -41,8 +41,17 @@ export type LogLine = { readonly level: number; readonly msg: string } & Readonl
 
 /** Starts the service as `main.ts` does, without flows and workers unless they are given. */
 export const serviceInProcess = async (options: InProcessOptions = {}): Promise<InProcessService> => {
-  const { wrapData, wrapRecords, console, docs, ...rest } = options;
   const directory = await mkdtemp(join(tmpdir(), 'sluice-service-'));
+  try {
+    return await startIn(directory, options);
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+};
+
+const startIn = async (directory: string, options: InProcessOptions): Promise<InProcessService> => {
+  const { wrapData, wrapRecords, console, docs, ...rest } = options;
   const errors: unknown[] = [];
   const log: LogLine[] = [];
   const dataStore = await localDataStore({ directory: join(directory, 'files'), durability: 'process' });

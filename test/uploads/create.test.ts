@@ -77,6 +77,15 @@ t.test('what is refused is not written', async (t) => {
   t.equal(written, 1);
 });
 
+t.test('metadata that could not be written again is refused, however it comes', async (t) => {
+  const { uploads } = await uploadRig(t);
+  const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  t.match(await uploads.create({ size: 1, metadata: JSON.parse(nested(32)) }), { status: 'created' });
+  for (const metadata of [JSON.parse(nested(33)), nested(33), `{"a":[${'['.repeat(5000)}${']'.repeat(5000)}]}`]) {
+    await t.rejects(uploads.create({ size: 1, metadata }), { code: 'INVALID_METADATA' });
+  }
+});
+
 t.test('a creation is acknowledged when its record is durable', async (t) => {
   const steps: string[] = [];
   const { uploads } = await uploadRig(t, {
