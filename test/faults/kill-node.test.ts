@@ -14,18 +14,18 @@ import { type Lives, prepareLives } from './lives.ts';
 
 const openLives = await prepareLives(t, { WORKERS: '1' });
 
-/** `quick` is done before `slow` begins, as there is one worker; `slow` takes some seconds of it. */
+/** `slow` works on what `quick` has made, so `quick` is always done before it begins; it takes some seconds. */
 const flow = {
   flowId: 'slow-flow',
   name: 'Slow flow',
   nodes: {
     photo: { type: 'file-input' },
-    quick: { type: 'resize', options: { width: 64 } },
+    quick: { type: 'resize', options: { width: 2800 }, keepOutput: true },
     slow: { type: 'optimize', options: { format: 'avif', effort: 2 } },
   },
   edges: [
     { source: 'photo', target: 'quick' },
-    { source: 'photo', target: 'slow' },
+    { source: 'quick', target: 'slow' },
   ],
 };
 
@@ -123,8 +123,8 @@ const requireOutputs = async (t: Test, lives: Lives, service: RunningService, jo
   t.equal(status, 'completed');
   t.strictSame(Object.keys(outputs), ['quick', 'slow']);
   for (const [key, format, width] of [
-    ['quick', 'jpeg', 64],
-    ['slow', 'heif', 3000],
+    ['quick', 'jpeg', 2800],
+    ['slow', 'heif', 2800],
   ] as const) {
     const response = await fetch(new URL(outputs[key]?.url ?? '', service.url));
     const bytes = Buffer.from(await response.arrayBuffer());
