@@ -2,6 +2,9 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** An id that cannot be guessed: 128 random bits as 32 hex digits. */
+  /**
+   * An id that cannot be guessed: 32 hex digits, of which 12 are the time in milliseconds and 20 are chance (80 bits).
+   * Like UUID version 7 (RFC 9562, section 5.7): what is made at the same time stands together in a database.
+   */
   newId(): string;
 }

@@ -34,7 +34,9 @@ export const openDatabase = (path: string): DatabaseSync => {
 };
 
 /** Runs `work` as one transaction, which a throw takes back. */
-export const createTransaction = (database: DatabaseSync): (<T>(work: () => T) => T) => {
+export type Transaction = <T>(work: () => T) => T;
+
+export const createTransaction = (database: DatabaseSync): Transaction => {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const rollback = database.prepare('ROLLBACK');
@@ -62,10 +64,10 @@ export const databaseFailure = (error: unknown): unknown => {
   return closed || refused ? new ServiceError('UNAVAILABLE', undefined, { cause: error }) : error;
 };
 
-/** Runs synchronous work on the database behind an asynchronous port. */
-export const answer = async <T>(work: () => T): Promise<T> => {
+/** Runs work on the database behind an asynchronous port. */
+export const answer = async <T>(work: () => T | Promise<T>): Promise<T> => {
   try {
-    return work();
+    return await work();
   } catch (error) {
     throw databaseFailure(error);
   }

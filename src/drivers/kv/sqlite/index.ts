@@ -2,16 +2,18 @@
  * Records in one SQLite file of this process alone. The calls are synchronous inside: a commit is some microseconds,
  * and only `flush` waits for the disk.
  *
- * `database` opens and locks the file, `records` holds the statements, `flush` makes commits durable. The job queue
- * beside the records is `drivers/queue/sqlite`.
+ * `database` opens and locks the file, `records` holds the statements and `cache` what was written last, `group` makes
+ * one transaction of the commits of a moment, `flush` makes them durable. The job queue beside the records is
+ * `drivers/queue/sqlite`.
  */
 import type { Clock } from '../../../ports/clock.ts';
 import type { JobQueue } from '../../../ports/job-queue.ts';
 import type { KvStore } from '../../../ports/kv-store.ts';
 import { type SqliteQueue, sqliteQueue } from '../../queue/sqlite/index.ts';
-import { answer, openDatabase } from './database.ts';
+import { answer, createTransaction, openDatabase } from './database.ts';
 import { noFlush, walFlush } from './flush.ts';
-import { createRecords } from './records.ts';
+import { createGroup } from './group.ts';
+import { createRecords, toWrite } from './records.ts';
 
 export interface SqliteKvStoreOptions {
   /** The database file; its directory is made when it is missing. */
@@ -26,19 +28,21 @@ export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions)
   const database = openDatabase(path);
   const records = createRecords(database);
   const { written, flush, check, close } = durability === 'full' ? walFlush(path) : noFlush;
+  const transaction = createTransaction(database);
+  const group = createGroup(transaction, records.write, (write, version) => {
+    records.kept(write, version);
+    written();
+  });
   let queue: SqliteQueue | undefined;
 
   return {
     get: (collection, id) => answer(() => records.get(collection, id)),
-    commit: (change) =>
-      answer(() => {
-        const version = records.commit(change);
-        if (version !== undefined) written();
-        return version;
-      }),
+    commit: (change) => answer(() => group.add(toWrite(change))),
     remove: (collection, id) =>
       answer(() => {
-        const removed = records.remove(collection, id);
+        // What was asked for before comes before.
+        group.run();
+        const removed = transaction(() => records.remove(collection, id));
         if (removed) written();
         return removed;
       }),
@@ -56,6 +60,8 @@ export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions)
       }),
     close: async () => {
       if (!database.isOpen) return;
+      group.run();
+      records.forget();
       queue?.abandon();
       await close();
       if (database.isOpen) database.close();

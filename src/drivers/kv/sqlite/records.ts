@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LoggedEvent } from '../../../domain/event.ts';
 import type { Change, Collection, Collections, Entry } from '../../../ports/kv-store.ts';
-import { createTransaction } from './database.ts';
+import { createCache } from './cache.ts';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS records (
@@ -23,10 +23,29 @@ const schema = `
   ) WITHOUT ROWID;
 `;
 
+/** A row of `records`, as it is read and kept. */
+export interface Row {
+  readonly version: number;
+  readonly body: string;
+}
+
+/** A change as it is written; made when it is asked for, so that the caller may change its value afterwards. */
+export interface Write extends Omit<Change<Collection>, 'value' | 'events'> {
+  readonly body: string;
+  readonly events: readonly { readonly seq: number; readonly body: string }[];
+}
+
+/** The text of a change. Throws when its value cannot be written as JSON. */
+export const toWrite = ({ value, events = [], ...rest }: Change<Collection>): Write => ({
+  ...rest,
+  body: JSON.stringify(value),
+  events: events.map((event) => ({ seq: event.seq, body: JSON.stringify(event) })),
+});
+
 /** The synchronous half of the store. Rows come back untyped; the shapes are those of `schema`. */
 export const createRecords = (database: DatabaseSync) => {
   database.exec(schema);
-  const transaction = createTransaction(database);
+  const cache = createCache();
   const write = createWrite(database);
   const select = database.prepare('SELECT version, body FROM records WHERE collection = ? AND id = ?');
   const addEvent = database.prepare('INSERT INTO events (collection, id, seq, body) VALUES (?, ?, ?, ?)');
@@ -39,30 +58,28 @@ export const createRecords = (database: DatabaseSync) => {
     'SELECT id FROM records WHERE collection = ? AND due_at <= ? ORDER BY due_at LIMIT ?',
   );
 
-  const writeWithEvents = <C extends Collection>(change: Change<C>): number | undefined => {
-    const version = write(change);
-    if (version === undefined) return undefined;
-    for (const event of change.events ?? []) {
-      addEvent.run(change.collection, change.id, event.seq, JSON.stringify(event));
-    }
-    return version;
-  };
-
   return {
     get: <C extends Collection>(collection: C, id: string): Entry<Collections[C]> | undefined => {
-      const row = select.get(collection, id) as { version: number; body: string } | undefined;
+      const row = cache.get(collection, id) ?? (select.get(collection, id) as Row | undefined);
       return row && { value: JSON.parse(row.body) as Collections[C], version: row.version };
     },
-    /** A change without events is one statement and needs no transaction around it. */
-    commit: <C extends Collection>(change: Change<C>): number | undefined =>
-      change.events === undefined || change.events.length === 0
-        ? write(change)
-        : transaction(() => writeWithEvents(change)),
-    remove: (collection: Collection, id: string): boolean =>
-      transaction(() => {
-        removeEvents.run(collection, id);
-        return removeRecord.run(collection, id).changes > 0;
-      }),
+    /** The new version, if the record is at the expected one. To be run in a transaction and, once that holds, `kept`. */
+    write: (change: Write): number | undefined => {
+      const version = write(change);
+      if (version === undefined) return undefined;
+      for (const { seq, body } of change.events) addEvent.run(change.collection, change.id, seq, body);
+      return version;
+    },
+    /** What a change has written is read from memory for a while: whoever writes a record reads it soon. */
+    kept: ({ collection, id, body }: Write, version: number): void => cache.set(collection, id, { version, body }),
+    /** From here on the database is asked for everything. */
+    forget: cache.clear,
+    /** To be run in a transaction. */
+    remove: (collection: Collection, id: string): boolean => {
+      cache.remove(collection, id);
+      removeEvents.run(collection, id);
+      return removeRecord.run(collection, id).changes > 0;
+    },
     events: (collection: Collection, id: string, after: number): readonly LoggedEvent[] =>
       (selectEvents.all(collection, id, after) as { body: string }[]).map(({ body }) => JSON.parse(body)),
     due: (collection: Collection, until: number, limit: number): readonly string[] =>
@@ -78,13 +95,12 @@ const createWrite = (database: DatabaseSync) => {
   const update = database.prepare(
     'UPDATE records SET version = version + 1, due_at = ?, body = ? WHERE collection = ? AND id = ? AND version = ?',
   );
-  return <C extends Collection>(change: Change<C>): number | undefined => {
-    const { collection, id, expectedVersion, dueAt = null } = change;
-    const body = JSON.stringify(change.value);
+  return ({ collection, id, expectedVersion, dueAt, body }: Write): number | undefined => {
+    const due = dueAt ?? null;
     const { changes } =
       expectedVersion === 0
-        ? insert.run(collection, id, dueAt, body)
-        : update.run(dueAt, body, collection, id, expectedVersion);
+        ? insert.run(collection, id, due, body)
+        : update.run(due, body, collection, id, expectedVersion);
     return changes > 0 ? expectedVersion + 1 : undefined;
   };
 };
