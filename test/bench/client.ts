@@ -22,7 +22,7 @@ export const openConnection = async (url: string): Promise<Connection> => {
   const answers = readAnswers(socket);
   return {
     async request(head, bodyBytes = 0) {
-      const answer = answers.next();
+      const answer = answers.next(head.startsWith('HEAD '));
       socket.cork();
       socket.write(head, 'latin1');
       const sent = sendBody(socket, bodyBytes);
@@ -47,14 +47,15 @@ interface Answer {
   readonly text: string;
 }
 
-/** Cuts what arrives into answers; every answer has a `Content-Length`. */
-const readAnswers = (socket: Socket): { next(): Promise<Answer> } => {
+/** Cuts what arrives into answers; `bare`: the next is a head only, whatever it says of its body. */
+const readAnswers = (socket: Socket): { next(bare: boolean): Promise<Answer> } => {
   let text = '';
   let waiting: PromiseWithResolvers<Answer> | undefined;
+  let headOnly = false;
 
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     text += chunk;
-    const length = lengthOf(text);
+    const length = lengthOf(text, headOnly);
     if (length === undefined || text.length < length) return;
     waiting?.resolve({ status: Number(text.slice(9, 12)), text: text.slice(0, length) });
     text = text.slice(length);
@@ -62,17 +63,28 @@ const readAnswers = (socket: Socket): { next(): Promise<Answer> } => {
   const fail = (error?: Error) => waiting?.reject(error ?? new Error('The server has closed the connection'));
   socket.on('error', fail).on('close', () => fail());
   return {
-    next: () => {
+    next: (bare) => {
+      headOnly = bare;
       waiting = Promise.withResolvers<Answer>();
       return waiting.promise;
     },
   };
 };
 
-/** Bytes of the whole first answer in `text`, once its head is complete. */
-const lengthOf = (text: string): number | undefined => {
+/** Bytes of the whole first answer in `text`, once it can be told. */
+const lengthOf = (text: string, headOnly: boolean): number | undefined => {
   const end = text.indexOf('\r\n\r\n');
-  return end < 0 ? undefined : end + 4 + Number(headerOf(text.slice(0, end + 2), 'content-length') ?? 0);
+  if (end < 0) return undefined;
+  const head = text.slice(0, end + 2);
+  if (headOnly) return end + 4;
+  if (headerOf(head, 'transfer-encoding') === 'chunked') return chunkedLength(text, end);
+  return end + 4 + Number(headerOf(head, 'content-length') ?? 0);
+};
+
+/** @tus/server sends even empty bodies in chunks. `end`: of the head. */
+const chunkedLength = (text: string, end: number): number | undefined => {
+  const last = text.indexOf('\r\n0\r\n\r\n', end + 2);
+  return last < 0 ? undefined : last + 7;
 };
 
 const headerOf = (head: string, name: string): string | undefined =>

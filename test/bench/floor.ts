@@ -1,6 +1,7 @@
 /**
  * The floor: the least that a Node server must do to take a file in. POST makes an empty file, PATCH pipes the body into
- * it; no checks, no records, no syncs. A program of its own: `node floor.ts <directory>` prints its address.
+ * it at `Upload-Offset`; no checks, no records, no syncs. A program of its own: `node floor.ts <directory>` prints its
+ * address.
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
@@ -18,7 +19,8 @@ const create = async (response: ServerResponse): Promise<void> => {
 };
 
 const append = (request: IncomingMessage, response: ServerResponse): void => {
-  const file = createWriteStream(join(directory, basename(request.url ?? '')));
+  const start = Number(request.headers['upload-offset']);
+  const file = createWriteStream(join(directory, basename(request.url ?? '')), { flags: 'r+', start });
   request.pipe(file).on('finish', () => response.writeHead(200, { 'content-length': 0 }).end());
 };
 

@@ -1,5 +1,6 @@
 /** What is done to each server: one row of the table each. */
 import { type Connection, openConnection } from './client.ts';
+import type { Server } from './servers.ts';
 
 export interface Row {
   readonly name: string;
@@ -9,21 +10,24 @@ export interface Row {
   readonly times: number;
   /** How much of the unit `work` does. */
   readonly amount: number;
+  /** Bytes of room that it needs on the file system. */
+  readonly bytes: number;
   /** Brings the server to its usual speed. */
-  warmUp(url: string): Promise<void>;
+  warmUp(server: Server): Promise<unknown>;
   /** Resolves with the seconds that it has taken. */
-  work(url: string): Promise<number>;
+  work(server: Server): Promise<number>;
 }
 
-const mebibyte = 1_048_576;
+export const mebibyte = 1_048_576;
 
-const createHead = (url: URL, size: number): string => {
-  const body = JSON.stringify({ size });
-  return `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-};
-
-const patchHead = (url: URL, path: string, size: number): string =>
-  `PATCH ${path} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\nContent-Length: ${size}\r\n\r\n`;
+/** Of uploads of so many MiB in all. */
+const inMebibytes = (size: number) => ({
+  unit: 'MiB/s',
+  per: 'GiB',
+  times: size / 1024,
+  amount: size,
+  bytes: size * mebibyte,
+});
 
 const seconds = async (work: () => Promise<unknown>): Promise<number> => {
   const start = performance.now();
@@ -31,59 +35,89 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
   return (performance.now() - start) / 1000;
 };
 
-const onePatch = async (address: string, size: number): Promise<number> => {
-  const connection = await openConnection(address);
-  const url = new URL(address);
+const withConnections = async (
+  { url }: Server,
+  count: number,
+  work: (open: readonly Connection[]) => Promise<number>,
+): Promise<number> => {
+  const open = await Promise.all(Array.from({ length: count }, () => openConnection(url)));
   try {
-    const { location } = await connection.request(createHead(url, size));
-    return await seconds(() => connection.request(patchHead(url, location, size), size));
-  } finally {
-    connection.close();
-  }
-};
-
-/** `size`: MiB. */
-export const largeRow = (size: number): Row => ({
-  name: `${size} MiB in one PATCH`,
-  unit: 'MiB/s',
-  per: 'GiB',
-  times: size / 1024,
-  amount: size,
-  warmUp: async (url) => {
-    await onePatch(url, Math.min(size, 64) * mebibyte);
-  },
-  work: (url) => onePatch(url, size * mebibyte),
-});
-
-const smallSize = 10_240;
-const connections = 8;
-
-const manySmall = async (address: string, uploads: number): Promise<number> => {
-  const url = new URL(address);
-  const create = createHead(url, smallSize);
-  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(address)));
-  let left = uploads;
-  const uploadAll = async (connection: Connection) => {
-    while (left-- > 0) {
-      const { location } = await connection.request(create);
-      await connection.request(patchHead(url, location, smallSize), smallSize);
-    }
-  };
-  try {
-    return await seconds(() => Promise.all(open.map(uploadAll)));
+    return await work(open);
   } finally {
     for (const connection of open) connection.close();
   }
 };
 
+/** One upload in successive PATCHes of `chunk` bytes on one connection. */
+const oneUpload = (server: Server, size: number, chunk: number): Promise<number> =>
+  withConnections(server, 1, async (open) => {
+    const connection = open[0] as Connection;
+    const { location } = await connection.request(server.requests.create(size));
+    return seconds(async () => {
+      for (let offset = 0; offset < size; offset += chunk) {
+        const bytes = Math.min(chunk, size - offset);
+        await connection.request(server.requests.append(location, offset, bytes), bytes);
+      }
+    });
+  });
+
+/** `size`: MiB. */
+export const largeRow = (size: number): Row => ({
+  ...inMebibytes(size),
+  name: `${size} MiB in one PATCH`,
+  warmUp: (server) => oneUpload(server, Math.min(size, 64) * mebibyte, size * mebibyte),
+  work: (server) => oneUpload(server, size * mebibyte, size * mebibyte),
+});
+
+const chunkSize = 8;
+
+/** `size`: MiB. */
+export const chunksRow = (size: number): Row => ({
+  ...inMebibytes(size),
+  name: `${size} MiB in PATCHes of ${chunkSize} MiB`,
+  warmUp: (server) => oneUpload(server, Math.min(size, 64) * mebibyte, chunkSize * mebibyte),
+  work: (server) => oneUpload(server, size * mebibyte, chunkSize * mebibyte),
+});
+
+const smallSize = 10_240;
+const smallConnections = 8;
+
+const manySmall = (server: Server, uploads: number): Promise<number> => {
+  const create = server.requests.create(smallSize);
+  let left = uploads;
+  const uploadAll = async (connection: Connection) => {
+    while (left-- > 0) {
+      const { location } = await connection.request(create);
+      await connection.request(server.requests.append(location, 0, smallSize), smallSize);
+    }
+  };
+  return withConnections(server, smallConnections, (open) => seconds(() => Promise.all(open.map(uploadAll))));
+};
+
 export const smallRow = (uploads: number): Row => ({
-  name: `create + PATCH of 10 KiB, ${connections} connections`,
+  name: `create + PATCH of 10 KiB, ${smallConnections} connections`,
   unit: 'uploads/s',
   per: '1000 uploads',
   times: uploads / 1000,
   amount: uploads,
-  warmUp: async (url) => {
-    await manySmall(url, Math.min(uploads, 500));
-  },
-  work: (url) => manySmall(url, uploads),
+  bytes: uploads * smallSize,
+  warmUp: (server) => manySmall(server, Math.min(uploads, 500)),
+  work: (server) => manySmall(server, uploads),
+});
+
+const atOnce = (server: Server, uploads: number): Promise<number> =>
+  withConnections(server, uploads, async (open) => {
+    const size = chunkSize * mebibyte;
+    const create = server.requests.create(size);
+    const created = await Promise.all(open.map((connection) => connection.request(create)));
+    const append = (connection: Connection, index: number) =>
+      connection.request(server.requests.append(created[index]?.location ?? '', 0, size), size);
+    return seconds(() => Promise.all(open.map(append)));
+  });
+
+export const concurrentRow = (uploads: number): Row => ({
+  ...inMebibytes(uploads * chunkSize),
+  name: `${uploads} uploads of ${chunkSize} MiB at once`,
+  warmUp: (server) => atOnce(server, Math.min(uploads, 4)),
+  work: (server) => atOnce(server, uploads),
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const program = fileURLToPath(new URL('run.ts', import.meta.url));
@@ -15,42 +15,81 @@ const bench = async (...args: readonly string[]) => {
   return { code: child.exitCode, output, errors };
 };
 
-/** The cells of the lines of a Markdown table, without the rule below its head. */
-const cellsOf = (output: string): readonly (readonly string[])[] =>
+/** The tables of Markdown, as lines of cells, without the rules below their heads. */
+const tablesOf = (output: string): readonly (readonly (readonly string[])[])[] =>
   output
-    .split('\n')
-    .filter((line) => /^\|[^-]/.test(line))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
+    .split('\n\n')
+    .filter((block) => block.startsWith('|'))
+    .map((block) =>
+      block
+        .split('\n')
+        .filter((line) => /^\|[^-]/.test(line))
+        .map((line) =>
+          line
+            .split('|')
+            .slice(1, -1)
+            .map((cell) => cell.trim()),
+        ),
     );
 
-void t.test('a short run fills every column of both rows with a number above 0', async (t) => {
-  const directory = await temporaryDirectory(t);
-  const { code, output, errors } = await bench(
-    ...['--rounds', '1', '--size', '16', '--uploads', '200', '--dir', directory],
-  );
-  t.equal(code, 0, errors);
-  const [head = [], ...rows] = cellsOf(output);
-  t.strictSame(head, [
-    'row',
-    ...['floor', 'full', 'process', 'full/floor', 'process/floor'],
-    ...['CPU s floor', 'CPU s full', 'CPU s process', 'CPU full/floor', 'CPU process/floor'],
-    ...['peak MiB floor', 'peak MiB full', 'peak MiB process'],
-  ]);
-  t.match(rows, [[/^16 MiB in one PATCH/], [/^create \+ PATCH of 10 KiB/]]);
-  for (const [name, ...cells] of rows) {
-    t.equal(cells.length, head.length - 1, name ?? '');
-    for (const [index, cell] of cells.entries()) t.ok(Number.parseFloat(cell) > 0, `${head[index + 1]}: ${cell}`);
+/** That each cell but the first of each line holds a number above 0. */
+const checkNumbers = (t: Test, [head = [], ...lines]: readonly (readonly string[])[]) => {
+  for (const [name = '', ...cells] of lines) {
+    t.equal(cells.length, head.length - 1, name);
+    for (const [index, cell] of cells.entries())
+      t.ok(Number.parseFloat(cell) > 0, `${name}, ${head[index + 1]}: ${cell}`);
   }
-  t.match(output, new RegExp(`\\d+ cores .*, Node ${process.version}, \\w+ at ${directory}`), 'the machine');
+};
+
+void t.test('every server fills every column with a number above 0, and the goals follow', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const { code, output, errors } = await bench('--short', '--rows', 'small', '--dir', directory);
+  t.equal(code, 0, errors);
+  const [rows = [], goals = []] = tablesOf(output);
+  t.strictSame(rows[0], [
+    'row',
+    ...['floor', 'tus', 'full', 'process', 'tus/floor', 'full/floor', 'process/floor'],
+    ...['CPU s floor', 'CPU s tus', 'CPU s full', 'CPU s process'],
+    ...['CPU tus/floor', 'CPU full/floor', 'CPU process/floor'],
+    ...['peak MiB floor', 'peak MiB tus', 'peak MiB full', 'peak MiB process'],
+  ]);
+  t.match(rows.slice(1), [[/^small: create \+ PATCH of 10 KiB/]]);
+  checkNumbers(t, rows);
+  t.strictSame(goals[0], ['goal', 'wanted', 'reached', 'verdict']);
+  const texts = goals.map(([goal]) => goal);
+  t.ok(texts.includes('small: speed of full / tus') && texts.includes('small: speed of process / tus'), texts.join());
+  for (const [goal = '', ...cells] of goals.slice(1)) t.match(cells, [/^[<>]= \d/, /^-?\d/, /^(ok|missed)$/], goal);
+  t.match(output, new RegExp(`\\d+ cores .*, Node ${process.version}`), 'the machine');
+  t.match(output, new RegExp(`^## \\w+ at ${directory}$`, 'm'), 'the file system');
   t.strictSame(await readdir(directory), [], 'nothing is left behind');
 });
 
-void t.test('what is not a number above 0 is refused', async (t) => {
-  const { code, errors } = await bench('--rounds', 'many');
-  t.equal(code, 1);
-  t.match(errors, /many is not a number above 0/);
+void t.test('every other row fills every column of the chosen servers', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const names = ['large', 'chunks', 'memory', 'memory-16x', 'concurrent'];
+  const chosen = ['--rows', [...names, 'latency'].join(), '--servers', 'floor,process'];
+  const { code, output, errors } = await bench('--short', ...chosen, '--dir', directory);
+  t.equal(code, 0, errors);
+  const [rows = [], latency = [], goals = []] = tablesOf(output);
+  t.strictSame(
+    rows.slice(1).map(([name]) => name?.split(':')[0]),
+    names,
+  );
+  checkNumbers(t, rows);
+  t.strictSame(
+    latency.slice(1).map(([name]) => name),
+    ['HEAD of an upload, process', 'GET /api/health, process'],
+  );
+  checkNumbers(t, latency);
+  t.equal(goals.length, 1 + 8, 'large 2, chunks, peaks 3, latency 2');
+  t.strictSame(await readdir(directory), [], 'nothing is left behind');
+});
+
+void t.test('what is not a number above 0, or no name of a row, is refused', async (t) => {
+  const numbers = await bench('--rounds', 'many');
+  t.equal(numbers.code, 1);
+  t.match(numbers.errors, /many is not a number above 0/);
+  const names = await bench('--rows', 'large,huge');
+  t.equal(names.code, 1);
+  t.match(names.errors, /huge is none of large, chunks/);
 });

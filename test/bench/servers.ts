@@ -5,24 +5,33 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startService } from '../support/running-service.ts';
+import { nativeRequests, type Requests, tusRequests } from './requests.ts';
 
 export interface Server {
   readonly pid: number;
   /** Where POST creates an upload. */
   readonly url: string;
+  readonly requests: Requests;
   stop(): Promise<unknown>;
 }
 
-export type ServerName = 'floor' | 'full' | 'process';
+/** Sluice, with that `DURABILITY`. */
+export const sluiceNames = ['full', 'process'] as const;
 
-const startFloor = async (directory: string): Promise<Server> => {
-  const program = fileURLToPath(new URL('floor.ts', import.meta.url));
+export const serverNames = ['floor', 'tus', ...sluiceNames] as const;
+export type ServerName = (typeof serverNames)[number];
+
+/** A program that takes its directory and prints its address. */
+const startProgram = async (file: string, directory: string, protocol: (url: URL) => Requests): Promise<Server> => {
+  const program = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [program, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const [address] = await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), exited]);
+  const url = String(address).trim();
   return {
     pid: child.pid ?? 0,
-    url: String(address).trim(),
+    url,
+    requests: protocol(new URL(url)),
     stop: () => {
       child.kill();
       return exited;
@@ -33,7 +42,14 @@ const startFloor = async (directory: string): Promise<Server> => {
 /** Sluice with its defaults. The log is off, as the floor writes none. */
 const startSluice = async (directory: string, durability: string): Promise<Server> => {
   const service = await startService({ DATA_DIR: directory, DURABILITY: durability });
-  return { pid: service.pid, url: `${service.url}/api/upload`, stop: () => service.stop() };
+  const url = `${service.url}/api/upload`;
+  return { pid: service.pid, url, requests: nativeRequests(new URL(url)), stop: () => service.stop() };
+};
+
+const start = (name: ServerName, directory: string): Promise<Server> => {
+  if (name === 'floor') return startProgram('floor.ts', directory, nativeRequests);
+  if (name === 'tus') return startProgram('tus-server.ts', directory, tusRequests);
+  return startSluice(directory, name);
 };
 
 /** Runs `work` against a server whose directory is made below `parent`. */
@@ -44,7 +60,7 @@ export const withServer = async <T>(
 ): Promise<T> => {
   const directory = await mkdtemp(join(parent, 'sluice-bench-'));
   try {
-    const server = await (name === 'floor' ? startFloor(directory) : startSluice(directory, name));
+    const server = await start(name, directory);
     return await work(server).finally(() => server.stop());
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -25,9 +25,13 @@ const ticksOf = (pid: number): number => {
   return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 };
 
+/** Seconds of processor time, user and system, of each child so far. */
+export const childSeconds = (pid: number): readonly number[] =>
+  childrenOf(pid).map((child) => ticksOf(child) / ticksPerSecond);
+
 /** Seconds of processor time, user and system, of the process and its children so far. */
 export const cpuSeconds = (pid: number): number =>
-  [pid, ...childrenOf(pid)].map(ticksOf).reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond;
+  childSeconds(pid).reduce((sum, seconds) => sum + seconds, ticksOf(pid) / ticksPerSecond);
 
 /** The most memory that the process itself has held at once, MiB. */
 export const peakMemory = (pid: number): number =>

@@ -1,0 +1,89 @@
+/** What the command line asks for. */
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
+import { chunksRow, concurrentRow, largeRow, type Row, smallRow } from './rows.ts';
+import { type ServerName, serverNames } from './servers.ts';
+
+/** Names of `--rows`, in the order in which they run. */
+const rowNames = ['large', 'chunks', 'small', 'memory', 'memory-16x', 'concurrent', 'latency'] as const;
+type Chosen = (typeof rowNames)[number];
+
+/** Those that compare the servers by speed, processor time and memory. */
+export type RowName = Exclude<Chosen, 'latency'>;
+
+export interface Options {
+  readonly rounds: number;
+  readonly servers: readonly ServerName[];
+  readonly directories: readonly string[];
+  readonly rows: readonly { readonly id: RowName; readonly row: Row }[];
+  /** Left out unless the row is chosen. */
+  readonly latency?: LatencyOptions;
+}
+
+export interface LatencyOptions {
+  /** Of each kind of request, idle as well as busy. */
+  readonly requests: number;
+  /** Pixels of the longer side of the largest photograph. */
+  readonly photo: number;
+}
+
+/** Of each option: as it is measured, and with `--short`. */
+const numbers = {
+  rounds: [5, 1],
+  size: [1024, 16],
+  chunked: [512, 16],
+  uploads: [4000, 200],
+  memory: [256, 16],
+  concurrent: [200, 8],
+  requests: [1500, 50],
+  photo: [6000, 1200],
+} as const;
+type NumberName = keyof typeof numbers;
+
+const whole = (text: string): number => {
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`${text} is not a number above 0`);
+  return Number(text);
+};
+
+/** The chosen of `all`, in their order; all when nothing is chosen. */
+const chosen = <Name extends string>(list: string | undefined, all: readonly Name[]): readonly Name[] => {
+  const names = list?.split(',') ?? all;
+  const unknown = names.find((name) => !all.includes(name as Name));
+  if (unknown !== undefined) throw new Error(`${unknown} is none of ${all.join(', ')}`);
+  return all.filter((name) => names.includes(name));
+};
+
+/** A directory on the disk, and memory where the system has such a file system. */
+const defaultDirectories = (): string[] => [tmpdir(), '/dev/shm'].filter((directory) => existsSync(directory));
+
+const text = { type: 'string' } as const;
+
+export const readOptions = (args: readonly string[]): Options => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...{ rounds: text, size: text, chunked: text, uploads: text },
+      ...{ memory: text, concurrent: text, requests: text, photo: text },
+      ...{ rows: text, servers: text, short: { type: 'boolean' }, dir: { type: 'string', multiple: true } },
+    },
+  });
+  const number = (name: NumberName): number => whole(values[name] ?? String(numbers[name][values.short ? 1 : 0]));
+  const rows: Readonly<Record<RowName, Row>> = {
+    large: largeRow(number('size')),
+    chunks: chunksRow(number('chunked')),
+    small: smallRow(number('uploads')),
+    memory: largeRow(number('memory')),
+    'memory-16x': largeRow(16 * number('memory')),
+    concurrent: concurrentRow(number('concurrent')),
+  };
+  const names = chosen(values.rows, rowNames);
+  const latency = { requests: number('requests'), photo: number('photo') };
+  return {
+    rounds: number('rounds'),
+    servers: chosen(values.servers, serverNames),
+    directories: values.dir ?? defaultDirectories(),
+    rows: names.filter((name) => name !== 'latency').map((id) => ({ id, row: rows[id] })),
+    ...(names.includes('latency') && { latency }),
+  };
+};
