@@ -52,6 +52,8 @@ export interface ServiceLimits {
   readonly maxUploadSize: number;
   /** Milliseconds without a byte after which a body is ended. */
   readonly uploadIdleTimeout: number;
+  /** Bytes a second, on average over `uploadIdleTimeout`, below which a body is ended; 0: none. */
+  readonly uploadMinRate: number;
   /** Milliseconds in `running`, for flows that say nothing. */
   readonly flowTimeout: number;
   /** Tries after the first, for flows and nodes that say nothing. */
@@ -68,6 +70,7 @@ export interface Service extends Pick<HttpHandlers, 'handler' | 'websocketHandle
 export const defaultLimits: ServiceLimits = {
   maxUploadSize: 5 * 2 ** 30,
   uploadIdleTimeout: 60_000,
+  uploadMinRate: 256,
   flowTimeout: 600_000,
   flowRetries: 2,
   maxImagePixels: 100_000_000,
@@ -155,7 +158,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers): Services =>
     storage,
     tellJob: ({ flow }) => (flow === undefined ? Promise.resolve() : engine.wake(flow.jobId)),
     maxUploadSize: limits.maxUploadSize,
-    idleMs: limits.uploadIdleTimeout,
+    pace: { idleMs: limits.uploadIdleTimeout, minRate: limits.uploadMinRate },
     onError: (error) => onError(error, { part: 'uploads' }),
   });
   const engine: Engine = createEngine({

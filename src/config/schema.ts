@@ -46,6 +46,11 @@ export const settings = {
     fallback: '60s',
     description: 'A body that sends nothing for so long is ended; what arrived is kept',
   }),
+  uploadMinRate: bytes({
+    name: 'UPLOAD_MIN_RATE',
+    fallback: '256',
+    description: 'Bytes a second that a body must bring, on average over UPLOAD_IDLE_TIMEOUT; 0: no such rule',
+  }),
   workers: whole({
     name: 'WORKERS',
     fallback: String(availableParallelism()),

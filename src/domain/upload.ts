@@ -12,6 +12,14 @@ export interface UploadFlow {
   readonly jobId: string;
 }
 
+/** A body as it can be known again. */
+export interface Body {
+  /** Bytes. */
+  readonly length: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+}
+
 /** As kept in the key-value store. Times are ISO 8601, sizes are bytes. */
 export interface UploadRecord extends Sequenced {
   readonly id: string;
@@ -29,6 +37,8 @@ export interface UploadRecord extends Sequenced {
   readonly type: string;
   /** The type that the first bytes show; absent when they show none (text, for example). */
   readonly detectedType?: string;
+  /** The first bytes have been looked at. */
+  readonly sniffed?: true;
   readonly custom: { readonly [key: string]: JsonValue };
   /** Lower-case hex SHA-256 that the client declared. */
   readonly checksum?: string;
@@ -39,6 +49,8 @@ export interface UploadRecord extends Sequenced {
   readonly updatedAt: string;
   /** Why it failed or was cancelled. */
   readonly error?: EventError;
+  /** The last body, if it came without an offset and the answer to it is known not to have arrived (WIRE 1, rule 3). */
+  readonly undelivered?: Body | undefined;
   /** The bytes are gone although the upload was completed: its job needed them no longer. */
   readonly bytesRemoved?: true;
 }

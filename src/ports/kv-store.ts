@@ -10,6 +10,7 @@ import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { UploadRecord } from '../domain/upload.ts';
 import type { JobQueue } from './job-queue.ts';
+import type { Owners } from './owners.ts';
 
 /** The collections and what each one holds. */
 export interface Collections {
@@ -52,6 +53,8 @@ export interface KvStore {
   flush(): Promise<void>;
   /** The job queue that lives beside the records. */
   queue(): JobQueue;
+  /** The owners of uploads, for all who share these records. */
+  owners(): Owners;
   /** A real round trip; throws when the store cannot answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,17 +1,22 @@
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../domain/errors.ts';
-import { isFull, isSettled, type UploadRecord } from '../domain/upload.ts';
-import type { Durable, Sink } from '../ports/data-store.ts';
+import { type Body, isFull, type UploadRecord } from '../domain/upload.ts';
+import type { Sink } from '../ports/data-store.ts';
 import type { Entry } from '../ports/kv-store.ts';
+import type { Owner, Owners } from '../ports/owners.ts';
+import { type Announced, isRepeatedLast, mayBeUndelivered, overrun, requireAppendable } from './append-checks.ts';
 import { Commits } from './commits.ts';
 import type { CompleteUpload } from './complete.ts';
-import { requireSizeWithin } from './create.ts';
+import type { Digests } from './digests.ts';
 import { Head } from './head.ts';
-import { drainingError, type Owners, type Writer } from './owners.ts';
+import { asOwner } from './own.ts';
+import type { Pace } from './pace.ts';
 import { type Received, receive } from './receive.ts';
-import { findUpload, requireAlive, saveUpload, type UploadDeps } from './records.ts';
+import { appended, changed, durableOf, findUpload, saveUpload, type UploadDeps } from './records.ts';
+import { forgetUndelivered, isUndelivered, receiveRepeated, rememberUndelivered } from './repeated.ts';
 
-export interface AppendRequest {
+export interface AppendRequest extends Announced {
   readonly id: string;
   readonly clientId?: string | undefined;
   /** `Upload-Offset`. Absent: the body counts whole or not at all (WIRE 1, rule 3). */
@@ -24,6 +29,8 @@ export interface AppendRequest {
   readonly body: Readable;
   /** Called when nothing speaks against the body and it is about to be read. */
   readonly onAccepted?: (() => void) | undefined;
+  /** Asked after the append when there was no offset: `false` if the answer is known not to have reached the client. */
+  readonly delivered?: (() => Promise<boolean>) | undefined;
 }
 
 /**
@@ -37,131 +44,111 @@ export type AppendUpload = (request: AppendRequest) => Promise<UploadRecord>;
 export interface AppendDeps extends UploadDeps {
   readonly complete: CompleteUpload;
   readonly owners: Owners;
+  readonly digests: Digests;
   readonly maxUploadSize: number;
-  /** Milliseconds without a byte after which a body is given up. */
-  readonly idleMs: number;
+  readonly pace: Pace;
+  readonly onError: (error: unknown) => void;
 }
 
 export const createAppend =
   (deps: AppendDeps): AppendUpload =>
   async (request) => {
-    requireAppendable(deps, (await findUpload(deps, request.id, request.clientId)).value, request);
-    const writer = await deps.owners.acquire(request.id);
-    try {
-      const entry = await findUpload(deps, request.id, request.clientId);
-      requireAppendable(deps, entry.value, request);
-      const done = await write(deps, withLength(entry, request), request, writer);
-      await deps.kvStore.flush();
-      return done.value;
-    } finally {
-      writer.release();
-    }
+    const done = await asOwner(deps.owners, request.id, 'wait', {
+      check: async (waited) => {
+        const entry = await findUpload(deps, request.id, request.clientId);
+        // Who has waited for a writer at its offset has lost the race, and does not repeat what it has done.
+        if (waited || !isRepeatedLast(entry.value, request)) {
+          requireAppendable(entry.value, request, deps.maxUploadSize);
+        }
+        return withLength(entry, request);
+      },
+      work: (owner, entry) => append(deps, entry, request, owner),
+    });
+    await deps.kvStore.flush();
+    return done.value;
   };
-
-/** All that can be refused before a byte is read. */
-const requireAppendable = (deps: AppendDeps, upload: UploadRecord, request: AppendRequest): void => {
-  requireAlive(upload);
-  if (request.offset !== undefined && request.offset !== upload.offset) throw offsetMismatch(upload, request.offset);
-  const { uploadLength, contentLength = 0 } = request;
-  if (uploadLength !== undefined) requireLength(deps, upload, uploadLength);
-  const sized = uploadLength === undefined ? upload : { ...upload, size: uploadLength };
-  const size = sized.size ?? deps.maxUploadSize;
-  if (upload.offset + contentLength > size) throw overrun(sized, size);
-};
-
-const requireLength = (deps: AppendDeps, upload: UploadRecord, length: number): void => {
-  requireSizeWithin(length, deps.maxUploadSize);
-  if ((upload.size ?? length) === length && length >= upload.offset) return;
-  throw new ServiceError('VALIDATION_ERROR', `Upload-Length ${length} does not fit the upload`, {
-    details: { field: 'headers.upload-length' },
-  });
-};
-
-const offsetMismatch = (upload: UploadRecord, provided: number): ServiceError =>
-  new ServiceError('INVALID_OFFSET', `The upload is at offset ${upload.offset}, not ${provided}`, {
-    details: { 'expected-offset': upload.offset, 'provided-offset': provided },
-  });
-
-/** `size`: the upload's, or while it has none the most that the service takes. */
-const overrun = (upload: UploadRecord, size: number): ServiceError =>
-  size === upload.size
-    ? new ServiceError('ERR_SIZE_EXCEEDED', `The body would pass the size of the upload (${size} bytes)`, {
-        details: { offset: upload.offset, size },
-      })
-    : new ServiceError('ERR_MAX_SIZE_EXCEEDED', `The upload would have more than ${size} bytes`, {
-        details: { limit: 'size', max: size },
-      });
 
 const withLength = (entry: Entry<UploadRecord>, request: AppendRequest): Entry<UploadRecord> =>
   request.uploadLength === undefined ? entry : { ...entry, value: { ...entry.value, size: request.uploadLength } };
 
-const write = async (
+const append = async (
   deps: AppendDeps,
   entry: Entry<UploadRecord>,
   request: AppendRequest,
-  writer: Writer,
+  owner: Owner,
 ): Promise<Entry<UploadRecord>> => {
-  // Nothing to add: an empty PATCH at the end, or one that only fixes the length.
-  if (isSettled(entry.value)) return requireNothing(deps, entry, request, writer);
-  if (isFull(entry.value) && request.contentLength === 0) return deps.complete(entry, {});
-  const store = deps.storage(entry.value.storageId);
-  const sink = await store.append(entry.value.key, durableOf(entry.value), { owned: true });
+  const { value: upload } = entry;
+  if (isFull(upload)) {
+    requireWhole(await receiveRepeated(deps, upload, request, owner), owner, upload);
+    return deps.complete(entry, { letGo: owner.release });
+  }
+  const sink = await deps.storage(upload.storageId).append(upload.key, durableOf(upload), { owned: true });
   try {
-    return await writeTo(deps, sink, entry, request, writer);
+    return await appendTo(deps, sink, entry, request, owner);
   } finally {
     await sink.close();
   }
 };
 
-/** A completed upload as it is, once it is sure that the body is empty; a chunked one tells that only at its end. */
-const requireNothing = async (
-  deps: AppendDeps,
-  entry: Entry<UploadRecord>,
-  request: AppendRequest,
-  writer: Writer,
-): Promise<Entry<UploadRecord>> => {
-  if (request.contentLength === 0) return entry;
-  request.onAccepted?.();
-  const { stopped } = writer;
-  const received = await receive(request.body, nowhere, { limit: 0, idleMs: deps.idleMs, stopped });
-  if (received.ending === 'overrun') throw overrun(entry.value, entry.value.offset);
-  if (received.ending !== 'end') throw cutShort(received, writer, entry.value);
-  return entry;
-};
-
-const nowhere = { write: () => true, drained: async () => {} };
-
-const durableOf = (upload: UploadRecord): Durable => ({ offset: upload.offset, state: upload.sink });
-
-const writeTo = async (
+const appendTo = async (
   deps: AppendDeps,
   sink: Sink,
   entry: Entry<UploadRecord>,
   request: AppendRequest,
-  writer: Writer,
+  owner: Owner,
 ): Promise<Entry<UploadRecord>> => {
   const { value: upload } = entry;
-  const commits = new Commits(deps, sink, entry, request.offset !== undefined);
-  const head = new Head(upload.offset === 0);
+  const allOrNothing = request.offset === undefined;
+  const commits = new Commits(deps, sink, entry, !allOrNothing);
+  const seen = watch(deps, upload, allOrNothing);
+  const room = (upload.size ?? deps.maxUploadSize) - upload.offset;
   request.onAccepted?.();
   const received = await receive(request.body, sink, {
-    limit: (upload.size ?? deps.maxUploadSize) - upload.offset,
-    idleMs: deps.idleMs,
-    stopped: writer.stopped,
+    limit: mayBeUndelivered(upload, request) ? Math.max(room, upload.undelivered?.length ?? 0) : room,
+    pace: deps.pace,
+    owner,
     onChunk: (chunk, bytes) => {
-      head.add(chunk);
+      seen.add(chunk);
       commits.progressed(bytes);
     },
+    onTick: (bytes) => commits.progressed(bytes),
   });
   const committed = await commits.settled();
-  if (received.ending === 'overrun') throw overrun(committed.value, upload.size ?? deps.maxUploadSize);
+  const body = seen.body(received.bytes);
+  const again = received.ending === 'end' && body !== undefined && isUndelivered(upload, body);
+  if (!again && (received.ending === 'overrun' || received.bytes > room))
+    throw overrun(committed.value, deps.maxUploadSize);
   // Without an offset the client cannot know how far it came, so a body that did not end counts for nothing.
-  if (received.ending !== 'end' && request.offset === undefined) throw cutShort(received, writer, upload);
-  const last = await commitRest(deps, sink, committed, upload.offset + received.bytes, head);
-  if (received.ending === 'end') return last;
-  // The error tells the offset too, and whoever has displaced this writer will.
-  await deps.kvStore.flush();
-  throw cutShort(received, writer, last.value);
+  if (allOrNothing) requireWhole(received, owner, upload);
+  const last = again
+    ? await forgetUndelivered(deps, entry)
+    : await commitRest(deps, sink, committed, upload.offset + received.bytes, { seen, owner });
+  await requireOwn(deps, last.value, request, { received, owner, body });
+  return last;
+};
+
+/** Whatever else is to be known of a body is found out while it passes by. */
+const watch = (deps: AppendDeps, upload: UploadRecord, allOrNothing: boolean) => {
+  const head = new Head(upload.offset === 0);
+  const whole = upload.checksum === undefined ? undefined : deps.digests.resume(upload.id, upload.offset);
+  const own = allOrNothing ? createHash('sha256') : undefined;
+  return {
+    add: (chunk: Buffer): void => {
+      head.add(chunk);
+      whole?.update(chunk);
+      own?.update(chunk);
+    },
+    /** For an all-or-nothing body. */
+    body: (length: number): Body | undefined => own && { length, sha256: own.digest('hex') },
+    /** What the completion need not read the file for. */
+    known: (size: number) => ({ ...head.known(size), ...(whole === undefined ? {} : { sha256: whole.digest('hex') }) }),
+    /** The type, if the bytes that tell it have all passed. */
+    type: () => head.type(),
+    /** For the body that follows this one. */
+    keep: (offset: number): void => {
+      if (whole !== undefined) deps.digests.keep(upload.id, offset, whole);
+    },
+  };
 };
 
 /** Makes the rest durable and records it; completes the upload when that was all of it. */
@@ -170,25 +157,52 @@ const commitRest = async (
   sink: Sink,
   committed: Entry<UploadRecord>,
   end: number,
-  head: Head,
+  { seen, owner }: { readonly seen: ReturnType<typeof watch>; readonly owner: Owner },
 ): Promise<Entry<UploadRecord>> => {
-  const { size } = committed.value;
-  const { offset, state } = await sink.finish(end === size ? { length: size } : {});
-  const change = { offset, ...(state === undefined ? {} : { sink: state }) };
-  if (offset === size) return deps.complete(committed, { change, ...head.known(offset) });
-  const saved = await saveUpload(deps, committed, { ...change, status: 'uploading' }, { progress: true });
-  if (saved === undefined) throw new ServiceError('INVALID_OFFSET', 'Another request has changed this upload');
+  const { size, id } = committed.value;
+  const durable = await sink.finish(end === size ? { length: size } : {});
+  if (durable.offset === size) {
+    deps.digests.forget(id);
+    return deps.complete(committed, { change: appended(durable), letGo: owner.release, ...seen.known(size) });
+  }
+  const change = { ...appended(durable), ...(await seen.type()) };
+  const saved = await saveUpload(deps, committed, change, { progress: true });
+  if (saved === undefined) throw changed();
+  seen.keep(durable.offset);
   return saved;
 };
 
-const cutShort = (received: Received, writer: Writer, upload: UploadRecord): ServiceError => {
-  if (received.ending === 'stopped' && writer.stopped.reason === 'draining') return drainingError();
-  if (received.ending === 'stopped') {
+/** No success for a request whose body was cut or whose upload has been taken over, though its bytes are kept. */
+const requireOwn = async (
+  deps: AppendDeps,
+  upload: UploadRecord,
+  request: AppendRequest,
+  end: { readonly received: Received; readonly owner: Owner; readonly body: Body | undefined },
+): Promise<void> => {
+  const { received, owner, body } = end;
+  const displaced = owner.stopped === 'displaced';
+  if (body !== undefined) {
+    const lost = displaced ? Promise.resolve(true) : request.delivered?.().then((arrived) => !arrived);
+    const remembered = lost?.then((is) => (is ? rememberUndelivered(deps, upload, body) : undefined));
+    if (displaced) await remembered;
+    else remembered?.catch(deps.onError);
+  }
+  if (received.ending === 'end' && !displaced) return;
+  // The error tells the offset too, and whoever has displaced this writer will.
+  await deps.kvStore.flush();
+  throw cutShort(received, owner, upload);
+};
+
+const requireWhole = (received: Received, owner: Owner, upload: UploadRecord): void => {
+  if (received.ending !== 'end') throw cutShort(received, owner, upload);
+};
+
+const cutShort = ({ ending }: Received, owner: Owner, upload: UploadRecord): ServiceError => {
+  if (owner.stopped === 'displaced' || ending === 'silent') {
     return new ServiceError('INVALID_OFFSET', 'Another request has taken over this upload', {
       details: { 'expected-offset': upload.offset },
     });
   }
-  return new ServiceError('UNAVAILABLE', `The body ended early; the upload is at offset ${upload.offset}`, {
-    retryAfter: 1,
-  });
+  const text = ending === 'stopped' ? 'The service is shutting down' : 'The body ended early';
+  return new ServiceError('UNAVAILABLE', `${text}; the upload is at offset ${upload.offset}`, { retryAfter: 1 });
 };

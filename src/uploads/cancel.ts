@@ -1,6 +1,7 @@
 import { isSettled, type UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
-import type { Owners } from './owners.ts';
+import type { Owners } from '../ports/owners.ts';
+import { asOwner } from './own.ts';
 import { endUpload, findUpload, requireAlive, saveUpload, type UploadDeps } from './records.ts';
 
 const cancelled = { code: 'CANCELLED', message: 'The upload was deleted' } as const;
@@ -16,15 +17,18 @@ export interface CancelUploads {
 
 export const createCancel = (deps: UploadDeps & { readonly owners: Owners }): CancelUploads => ({
   async remove(id, clientId) {
-    requireAlive((await findUpload(deps, id, clientId)).value);
-    await deps.owners.displace(id);
-    await endUpload(deps, id, 'cancelled', cancelled);
-    const { value } = await findUpload(deps, id, clientId);
-    if (value.status === 'completed') await cancelCompleted(deps, id);
+    // As the owner: a writer that came in between would put bytes where nobody looks for them any more.
+    await asOwner(deps.owners, id, 'now', {
+      check: async () => requireAlive((await findUpload(deps, id, clientId)).value),
+      work: async () => {
+        await endUpload(deps, id, 'cancelled', cancelled);
+        await cancelCompleted(deps, id);
+      },
+    });
   },
   async abandon(id) {
-    await deps.owners.displace(id);
-    await endUpload(deps, id, 'cancelled', cancelled);
+    const end = () => endUpload(deps, id, 'cancelled', cancelled);
+    await asOwner(deps.owners, id, 'now', { check: async () => {}, work: end });
   },
   async removeBytes(id) {
     for (;;) {

@@ -1,7 +1,7 @@
 import type { UploadRecord } from '../domain/upload.ts';
 import type { Sink } from '../ports/data-store.ts';
 import type { Entry } from '../ports/kv-store.ts';
-import { saveUpload, type UploadDeps } from './records.ts';
+import { appended, saveUpload, type UploadDeps } from './records.ts';
 
 /** A long body commits on the way after this many bytes or milliseconds (DESIGN 3). */
 const commitBytes = 16 * 1024 * 1024;
@@ -13,45 +13,49 @@ type CommitDeps = Pick<UploadDeps, 'publish' | 'clock'>;
 export class Commits {
   readonly #deps: CommitDeps;
   readonly #sink: Sink;
-  readonly #enabled: boolean;
+  /** The offset at which the body begins. */
+  readonly #start: number;
+  #enabled: boolean;
   #entry: Entry<UploadRecord>;
   #running: Promise<void> | undefined;
-  #bytes = 0;
   #at = performance.now();
 
   constructor(deps: CommitDeps, sink: Sink, entry: Entry<UploadRecord>, enabled: boolean) {
     this.#deps = deps;
     this.#sink = sink;
     this.#entry = entry;
+    this.#start = entry.value.offset;
     this.#enabled = enabled;
   }
 
-  /** Begins a commit when enough bytes or time have passed since the last. */
+  /** Begins a commit when enough bytes wait for one, or some bytes for long enough. */
   progressed(bytes: number): void {
-    if (!this.#enabled || this.#running !== undefined) return;
+    const waiting = this.#start + bytes - this.#entry.value.offset;
+    if (!this.#enabled || this.#running !== undefined || waiting === 0) return;
     const now = performance.now();
-    if (bytes - this.#bytes < commitBytes && now - this.#at < commitMs) return;
-    this.#bytes = bytes;
+    if (waiting < commitBytes && now - this.#at < commitMs) return;
     this.#at = now;
-    // A failure shows again in the sink's `finish`, which answers the request.
     this.#running = this.#commit()
-      .catch(() => {})
-      .finally(() => {
+      // A failure shows again in the sink's `finish`, which answers the request.
+      .catch(() => false)
+      .then((committed) => {
+        this.#enabled = committed;
         this.#running = undefined;
       });
   }
 
   /** The newest record, once no commit is running. */
   async settled(): Promise<Entry<UploadRecord>> {
-    await this.#running;
+    if (this.#running !== undefined) await this.#running;
     return this.#entry;
   }
 
-  async #commit(): Promise<void> {
-    const { offset, state } = await this.#sink.sync();
-    if (offset <= this.#entry.value.offset) return;
-    const change = { offset, status: 'uploading' as const, ...(state === undefined ? {} : { sink: state }) };
-    const saved = await saveUpload(this.#deps, this.#entry, change, { progress: true });
+  /** `false`: the record is no longer this writer's. */
+  async #commit(): Promise<boolean> {
+    const durable = await this.#sink.sync();
+    if (durable.offset <= this.#entry.value.offset) return true;
+    const saved = await saveUpload(this.#deps, this.#entry, appended(durable), { progress: true });
     if (saved !== undefined) this.#entry = saved;
+    return saved !== undefined;
   }
 }

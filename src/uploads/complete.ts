@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { fileTypeFromBuffer } from 'file-type';
 import { ServiceError } from '../domain/errors.ts';
 import { isSettled, type UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
-import { headLength } from './head.ts';
-import { endUpload, saveUpload, settleWithJob, type UploadDeps } from './records.ts';
+import { headLength, sniff } from './head.ts';
+import { changed, durableOf, endUpload, saveUpload, settleWithJob, type UploadDeps } from './records.ts';
 
 /**
  * Ends an upload whose last byte is durable: verifies the declared checksum, detects the type, records and tells it.
@@ -12,59 +11,66 @@ import { endUpload, saveUpload, settleWithJob, type UploadDeps } from './records
  *
  * Errors: `CHECKSUM_MISMATCH` (the upload has failed), `INVALID_OFFSET` when another writer was first.
  */
-export type CompleteUpload = (
-  base: Entry<UploadRecord>,
-  known: {
-    /** The first bytes of the file, if this request has seen them. */
-    readonly head?: Buffer;
-    /** What the record shall say beside being complete. */
-    readonly change?: Partial<UploadRecord>;
-  },
-) => Promise<Entry<UploadRecord>>;
+export type CompleteUpload = (base: Entry<UploadRecord>, known: Known) => Promise<Entry<UploadRecord>>;
 
-export const createComplete =
-  (deps: UploadDeps): CompleteUpload =>
-  async (base, known) => {
-    if (base.value.size === 0) await writeEmptyFile(deps, base.value);
-    const verified = base.value.checksum === undefined ? base : await verify(deps, base, known.change ?? {});
+export interface Known {
+  /** The first bytes of the file, if this request has seen them. */
+  readonly head?: Buffer;
+  /** The SHA-256 of the whole file, if this process has seen all of it. */
+  readonly sha256?: string;
+  /** What the record shall say beside being complete; absent: the file has not been closed at its length either. */
+  readonly change?: Partial<UploadRecord>;
+  /** Called when nobody needs to be kept from writing any more, though the completion goes on. */
+  readonly letGo?: () => void;
+}
+
+export const createComplete = (deps: UploadDeps): CompleteUpload => {
+  const hashStored = createHashing(deps);
+  return async (base, known) => {
+    if (isSettled(base.value)) return base;
+    if (known.change === undefined) await seal(deps, base.value);
+    const verified = base.value.checksum === undefined ? base : await verify(deps, base, known, hashStored);
     // Another request was faster, and has told it.
     if (isSettled(verified.value)) return verified;
-    const record = { ...verified.value, ...known.change };
-    const head = known.head ?? (await readHead(deps, record));
-    const detected = await fileTypeFromBuffer(head);
-    const change: Partial<UploadRecord> = {
-      ...known.change,
-      status: 'completed',
-      ...(detected === undefined ? {} : { detectedType: detected.mime }),
-    };
-    const events = [{ type: 'upload_complete' as const }];
-    const completed = await saveUpload(deps, verified, change, {
-      events,
-      progress: base.value.offset !== record.offset,
-    });
-    if (completed === undefined) return afterRace(deps, record.id);
-    await settleWithJob(deps, completed);
-    return completed;
+    return record(deps, verified, known, base.value.offset);
   };
-
-const writeEmptyFile = async (deps: UploadDeps, record: UploadRecord): Promise<void> => {
-  const sink = await deps.storage(record.storageId).append(record.key, { offset: 0 });
-  await sink.finish({ length: 0 }).finally(() => sink.close());
 };
 
-/** Reads the file back once and compares; a hash does not outlive its process (DESIGN 3). */
+const record = async (
+  deps: UploadDeps,
+  verified: Entry<UploadRecord>,
+  known: Known,
+  before: number,
+): Promise<Entry<UploadRecord>> => {
+  const complete = { ...verified.value, ...known.change };
+  const type = complete.sniffed === true ? {} : await sniff(known.head ?? (await readHead(deps, complete)));
+  const change: Partial<UploadRecord> = { ...known.change, ...type, status: 'completed' };
+  const progress = before !== complete.offset;
+  const told = { events: [{ type: 'upload_complete' as const }], progress };
+  const completed = await saveUpload(deps, verified, change, told);
+  if (completed === undefined) return afterRace(deps, complete.id);
+  await settleWithJob(deps, completed);
+  return completed;
+};
+
+/** Cuts off what lies beyond the end, and makes the file when it is empty. */
+const seal = async (deps: UploadDeps, upload: UploadRecord): Promise<void> => {
+  const sink = await deps.storage(upload.storageId).append(upload.key, durableOf(upload));
+  await sink.finish({ length: upload.offset }).finally(() => sink.close());
+};
+
+type HashStored = (upload: UploadRecord) => Promise<string>;
+
 const verify = async (
   deps: UploadDeps,
   base: Entry<UploadRecord>,
-  change: Partial<UploadRecord>,
+  known: Known,
+  hashStored: HashStored,
 ): Promise<Entry<UploadRecord>> => {
-  const finalizing = await saveUpload(deps, base, { ...change, status: 'finalizing' });
-  if (finalizing === undefined) return afterRace(deps, base.value.id);
-  const { id, checksum } = finalizing.value;
-  const hash = createHash('sha256');
-  for await (const chunk of await openBytes(deps, finalizing.value)) hash.update(chunk);
-  const actual = hash.digest('hex');
-  if (actual === checksum) return finalizing;
+  const { id, checksum } = base.value;
+  const entry = known.sha256 === undefined ? await saveFinalizing(deps, base, known) : base;
+  const actual = known.sha256 ?? (await hashStored(entry.value));
+  if (actual === checksum) return entry;
   const error = {
     code: 'CHECKSUM_MISMATCH' as const,
     message: `The bytes have the SHA-256 ${actual}, not ${checksum}`,
@@ -73,11 +79,40 @@ const verify = async (
   throw new ServiceError(error.code, error.message);
 };
 
+/** Reading the file back takes its time, and nobody can add anything meanwhile. */
+const saveFinalizing = async (
+  deps: UploadDeps,
+  base: Entry<UploadRecord>,
+  known: Known,
+): Promise<Entry<UploadRecord>> => {
+  if (base.value.status === 'finalizing') return base;
+  const saved = await saveUpload(deps, base, { ...known.change, status: 'finalizing' });
+  known.letGo?.();
+  return saved ?? afterRace(deps, base.value.id);
+};
+
+/** Reads a file back once for all who ask at the time. */
+const createHashing = (deps: UploadDeps): HashStored => {
+  const running = new Map<string, Promise<string>>();
+  const hash = async (upload: UploadRecord): Promise<string> => {
+    const sha256 = createHash('sha256');
+    for await (const chunk of await openBytes(deps, upload)) sha256.update(chunk);
+    return sha256.digest('hex');
+  };
+  return (upload) => {
+    const already = running.get(upload.id);
+    if (already !== undefined) return already;
+    const hashed = hash(upload).finally(() => running.delete(upload.id));
+    running.set(upload.id, hashed);
+    return hashed;
+  };
+};
+
 /** Another request finished it first, which is as good; anything else is that request's to explain. */
 const afterRace = async (deps: UploadDeps, id: string): Promise<Entry<UploadRecord>> => {
   const entry = await deps.kvStore.get('uploads', id);
   if (entry?.value.status === 'completed') return entry;
-  throw new ServiceError('INVALID_OFFSET', 'Another request has changed this upload');
+  throw changed();
 };
 
 const openBytes = (deps: UploadDeps, record: UploadRecord, range?: { start: number; end: number }) =>

@@ -1,7 +1,8 @@
 import { ServiceError } from '../domain/errors.ts';
-import { isFull, isSettled, type UploadRecord } from '../domain/upload.ts';
+import { isFull, type UploadRecord } from '../domain/upload.ts';
+import type { Owners } from '../ports/owners.ts';
 import type { CompleteUpload } from './complete.ts';
-import type { Owners } from './owners.ts';
+import { asOwner } from './own.ts';
 import { findUpload, requireAlive, type UploadDeps } from './records.ts';
 
 /**
@@ -13,17 +14,24 @@ export type FinalizeUpload = (id: string, clientId: string | undefined) => Promi
 export const createFinalize =
   (deps: UploadDeps & { readonly complete: CompleteUpload; readonly owners: Owners }): FinalizeUpload =>
   async (id, clientId) => {
-    await deps.owners.displace(id);
-    const entry = await findUpload(deps, id, clientId);
-    requireAlive(entry.value);
-    if (isSettled(entry.value)) return entry.value;
-    const sized = { ...entry, value: { ...entry.value, size: entry.value.size ?? entry.value.offset } };
-    if (!isFull(sized.value)) {
-      throw new ServiceError('INVALID_OFFSET', `Only ${sized.value.offset} of ${sized.value.size} bytes have come`, {
-        details: { 'expected-offset': sized.value.offset },
-      });
-    }
-    const completed = await deps.complete(sized, {});
+    const completed = await asOwner(deps.owners, id, 'now', {
+      check: async () => {
+        const entry = await findUpload(deps, id, clientId);
+        requireAlive(entry.value);
+        return { ...entry, value: { ...entry.value, size: entry.value.size ?? entry.value.offset } };
+      },
+      work: (owner, entry) => {
+        requireFull(entry.value);
+        return deps.complete(entry, { letGo: owner.release });
+      },
+    });
     await deps.kvStore.flush();
     return completed.value;
   };
+
+const requireFull = (upload: UploadRecord): void => {
+  if (isFull(upload)) return;
+  throw new ServiceError('INVALID_OFFSET', `Only ${upload.offset} of ${upload.size} bytes have come`, {
+    details: { 'expected-offset': upload.offset },
+  });
+};

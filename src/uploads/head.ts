@@ -1,3 +1,6 @@
+import { fileTypeFromBuffer } from 'file-type';
+import type { UploadRecord } from '../domain/upload.ts';
+
 /** As many of the first bytes of a file as the detection of types looks at. */
 export const headLength = 4100;
 
@@ -23,4 +26,16 @@ export class Head {
   known(size: number): { head?: Buffer } {
     return this.#length >= Math.min(size, headLength) ? { head: Buffer.concat(this.#chunks) } : {};
   }
+
+  /** See `sniff`; nothing while more bytes could say more. */
+  async type(): Promise<Partial<UploadRecord>> {
+    const { head } = this.known(headLength);
+    return head === undefined ? {} : sniff(head);
+  }
 }
+
+/** What the first bytes say of the type, for the record. */
+export const sniff = async (head: Buffer): Promise<Pick<UploadRecord, 'sniffed' | 'detectedType'>> => {
+  const detected = await fileTypeFromBuffer(head);
+  return { sniffed: true, ...(detected === undefined ? {} : { detectedType: detected.mime }) };
+};

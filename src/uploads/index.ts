@@ -6,8 +6,9 @@ import { type AppendUpload, createAppend } from './append.ts';
 import { type CancelUploads, createCancel } from './cancel.ts';
 import { createComplete } from './complete.ts';
 import { type CreateUpload, createCreateUpload } from './create.ts';
+import { createDigests } from './digests.ts';
 import { createFinalize, type FinalizeUpload } from './finalize.ts';
-import { createOwners } from './owners.ts';
+import type { Pace } from './pace.ts';
 import { createRead, type ReadUploads } from './read.ts';
 import type { UploadDeps } from './records.ts';
 import { createRecover, type RecoverUploads } from './recover.ts';
@@ -24,18 +25,14 @@ export interface Uploads extends ReadUploads, CancelUploads {
 export interface UploadOptions {
   /** Bytes. */
   readonly maxUploadSize: number;
-  /** Milliseconds without a byte after which a body is given up. */
-  readonly idleMs: number;
+  /** How quickly a body must come. */
+  readonly pace: Pace;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long a PATCH waits for the writer before it (WIRE 1, rule 5). */
-const ownerWaitMs = 5000;
-
 export const createUploads = (deps: UploadDeps & UploadOptions): Uploads => {
-  const owners = createOwners({ waitMs: ownerWaitMs });
-  const complete = createComplete(deps);
-  const all = { ...deps, complete, owners };
+  const owners = deps.kvStore.owners();
+  const all = { ...deps, complete: createComplete(deps), owners, digests: createDigests() };
   return {
     create: createCreateUpload(all),
     append: createAppend(all),

@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 import { ServiceError } from '../domain/errors.ts';
 import { mediaTypeOf, type UploadRecord } from '../domain/upload.ts';
 import type { DataStoreCapabilities } from '../ports/data-store.ts';
-import type { Owners } from './owners.ts';
+import type { Owners } from '../ports/owners.ts';
+import { displace } from './own.ts';
 import { findUpload, requireAlive, type UploadDeps } from './records.ts';
 
 /** A file that can be downloaded, and how to open its bytes. */
@@ -34,7 +35,7 @@ export const createRead = (deps: UploadDeps & { readonly owners: Owners }): Read
   },
   async head(id, clientId) {
     requireAlive((await findUpload(deps, id, clientId)).value);
-    await deps.owners.displace(id);
+    await displace(deps.owners, id);
     const { value } = await findUpload(deps, id, clientId);
     requireAlive(value);
     await deps.kvStore.flush();

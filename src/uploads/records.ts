@@ -3,7 +3,7 @@ import { ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
 import { isSettled, mustTellJob, type UploadRecord } from '../domain/upload.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DataStore } from '../ports/data-store.ts';
+import type { DataStore, Durable } from '../ports/data-store.ts';
 import type { Entry, KvStore } from '../ports/kv-store.ts';
 
 /** Writes an upload record with its events; see `events/publish`. */
@@ -51,6 +51,17 @@ export const requireAlive = (upload: UploadRecord): void => {
   throw new ServiceError('FILE_NO_LONGER_EXISTS', upload.error?.message);
 };
 
+/** What the store needs to go on with an upload. */
+export const durableOf = ({ offset, sink }: UploadRecord): Durable => ({ offset, state: sink });
+
+/** What changes in the record when its bytes are durable up to here. */
+export const appended = ({ offset, state }: Durable): Partial<UploadRecord> => ({
+  offset,
+  status: 'uploading',
+  undelivered: undefined,
+  ...(state === undefined ? {} : { sink: state }),
+});
+
 /** Writes the record over the version it was made from; `undefined` when another writer was first. */
 export const saveUpload = (
   deps: Pick<UploadDeps, 'publish' | 'clock'>,
@@ -67,6 +78,10 @@ export const saveUpload = (
     dueAt: dueAt(value, deps.clock.now()),
   });
 };
+
+/** When a record is no longer at the version that this request has read. */
+export const changed = (): ServiceError =>
+  new ServiceError('INVALID_OFFSET', 'Another request has changed this upload');
 
 /** Tells the waiting job, if there is one, and then takes the record off the list of those still to be told. */
 export const settleWithJob = async (deps: UploadDeps, entry: Entry<UploadRecord>): Promise<void> => {

@@ -9,6 +9,7 @@ const service = await startService({
   DATA_DIR: await temporaryDirectory(t),
   WORKERS: '0',
   UPLOAD_IDLE_TIMEOUT: '4s',
+  UPLOAD_MIN_RATE: '0',
 });
 t.teardown(() => service.stop());
 const uploads = uploadClient(service.url);

@@ -90,7 +90,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     storage,
     tellJob: async ({ flow }) => (flow === undefined ? undefined : engine.wake(flow.jobId)),
     maxUploadSize: 1_000_000,
-    idleMs: 5000,
+    pace: { idleMs: 5000, minRate: 0 },
     onError,
   });
   const workerPool: WorkerPool = { size: options.size ?? 2, run: options.script, close: async () => {} };

@@ -54,7 +54,7 @@ export const uploadRig = async (t: Owner, options: UploadRigOptions = {}): Promi
       await options.tellJob?.(upload);
     },
     maxUploadSize: 1_000_000,
-    idleMs: 5000,
+    pace: { idleMs: 5000, minRate: 0 },
     onError,
   });
   const entry = async (id: string): Promise<Entry<UploadRecord>> => {

@@ -25,3 +25,17 @@ t.test('what does not begin at the first byte has no head', (t) => {
   t.strictSame(head.known(4), {});
   t.end();
 });
+
+t.test('the type is told as soon as its bytes have passed', async (t) => {
+  const png = Buffer.alloc(headLength);
+  png.write('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
+  const head = new Head(true);
+  head.add(png.subarray(0, 100));
+  t.strictSame(await head.type(), {}, 'not before');
+  head.add(png.subarray(100));
+  t.strictSame(await head.type(), { sniffed: true, detectedType: 'image/png' });
+  const text = new Head(true);
+  text.add(Buffer.alloc(headLength, 'text'));
+  t.strictSame(await text.type(), { sniffed: true }, 'some tell none');
+  t.strictSame(await new Head(false).type(), {});
+});

@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import type { Sink } from '../../src/ports/data-store.ts';
-import { receive } from '../../src/uploads/receive.ts';
+import type { StopReason } from '../../src/ports/owners.ts';
+import { type ReceiveOptions, receive } from '../../src/uploads/receive.ts';
 import { gate, until } from '../support/wait.ts';
 
 /** A sink that takes everything, or is full until `drain` is called. */
@@ -21,13 +22,38 @@ const sinkOf = (full = false) => {
   return { sink, text: () => Buffer.concat(chunks).toString(), drain: room.open };
 };
 
-const options = (change = {}) => ({
+const options = (change: Partial<ReceiveOptions> = {}): ReceiveOptions => ({
   limit: 100,
-  idleMs: 5000,
-  stopped: new AbortController().signal,
-  onChunk: () => {},
+  pace: { idleMs: 5000, minRate: 0 },
+  owner: ownerOf().owner,
   ...change,
 });
+
+/** An owner of whom a newcomer can ask things. */
+const ownerOf = () => {
+  let stopped: StopReason | undefined;
+  let awaited = false;
+  let stop = () => {};
+  const owner: ReceiveOptions['owner'] = {
+    get stopped() {
+      return stopped;
+    },
+    onStop: (listener) => {
+      stop = listener;
+    },
+    isAwaited: () => awaited,
+  };
+  return {
+    owner,
+    displace: () => {
+      stopped = 'displaced';
+      stop();
+    },
+    await: () => {
+      awaited = true;
+    },
+  };
+};
 
 t.test('a whole body ends well, and each chunk is told with the bytes so far', async (t) => {
   const body = new PassThrough();
@@ -98,12 +124,12 @@ t.test('the chunk that passes the limit is dropped', async (t) => {
 t.test('silence ends it, a slow sink does not', async (t) => {
   const silent = new PassThrough();
   const started = performance.now();
-  t.match(await receive(silent, sinkOf().sink, options({ idleMs: 50 })), { ending: 'idle' });
+  t.match(await receive(silent, sinkOf().sink, options({ pace: { idleMs: 50, minRate: 0 } })), { ending: 'idle' });
   t.ok(performance.now() - started >= 45);
 
   const body = new PassThrough();
   const { sink, drain } = sinkOf(true);
-  const received = receive(body, sink, options({ idleMs: 50 }));
+  const received = receive(body, sink, options({ pace: { idleMs: 50, minRate: 0 } }));
   body.end('x');
   setTimeout(drain, 200);
   t.strictSame(await received, { ending: 'end', bytes: 1 });
@@ -121,15 +147,35 @@ t.test('a full sink pauses the body until it has room', async (t) => {
   t.strictSame(await received, { ending: 'end', bytes: 6 });
 });
 
-t.test('the signal stops it, before and during', async (t) => {
-  const controller = new AbortController();
-  const body = new PassThrough();
-  const received = receive(body, sinkOf().sink, options({ stopped: controller.signal }));
-  controller.abort('displaced');
+t.test('it stops when its owner must, before and during', async (t) => {
+  const { owner, displace } = ownerOf();
+  const received = receive(new PassThrough(), sinkOf().sink, options({ owner }));
+  displace();
   t.match(await received, { ending: 'stopped' });
-  t.match(await receive(new PassThrough(), sinkOf().sink, options({ stopped: controller.signal })), {
-    ending: 'stopped',
-  });
+  t.match(await receive(new PassThrough(), sinkOf().sink, options({ owner })), { ending: 'stopped' });
+});
+
+t.test('silence gives way to one who waits, and only then', async (t) => {
+  const { owner, await: awaited } = ownerOf();
+  const body = new PassThrough();
+  const { sink, text } = sinkOf();
+  const ticks: number[] = [];
+  const received = receive(body, sink, options({ owner, onTick: (bytes) => ticks.push(bytes) }));
+  body.write('half');
+  await until(() => text() === 'half');
+  await until(() => ticks.length > 2);
+  awaited();
+  t.strictSame(await received, { ending: 'silent', bytes: 4 });
+  t.ok(ticks.length >= 8, 'two seconds of ticks');
+  t.equal(ticks.at(-1), 4);
+});
+
+t.test('a body below the minimum rate is too slow', async (t) => {
+  const body = new PassThrough();
+  const received = receive(body, sinkOf().sink, options({ pace: { idleMs: 200, minRate: 1000 } }));
+  const dripping = setInterval(() => body.write('x'), 20);
+  t.teardown(() => clearInterval(dripping));
+  t.match(await received, { ending: 'slow' });
 });
 
 t.test('a sink that fails rejects', async (t) => {

@@ -9,6 +9,7 @@
 import type { Clock } from '../../../ports/clock.ts';
 import type { JobQueue } from '../../../ports/job-queue.ts';
 import type { KvStore } from '../../../ports/kv-store.ts';
+import { localOwners } from '../../owners/local/index.ts';
 import { type SqliteQueue, sqliteQueue } from '../../queue/sqlite/index.ts';
 import { answer, createTransaction, openDatabase } from './database.ts';
 import { noFlush, walFlush } from './flush.ts';
@@ -33,6 +34,8 @@ export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions)
     records.kept(write, version);
     written();
   });
+  // The database belongs to this process alone, and so do its uploads.
+  const owners = localOwners();
   let queue: SqliteQueue | undefined;
 
   return {
@@ -53,6 +56,7 @@ export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions)
       queue ??= sqliteQueue({ database, clock });
       return queue;
     },
+    owners: () => owners,
     ping: () =>
       answer(() => {
         check();

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import type { UploadRecord } from '../../../domain/upload.ts';
 import type { HttpContext } from '../../context.ts';
 import { sendContinue } from '../../continue.ts';
+import { delivery } from '../../delivery.ts';
 import { contentLength, requireContentType, wholeNumber } from '../../headers.ts';
 import { answers, describedHead, strictObject, uploadParams } from '../../schemas/common.ts';
 import { capabilitiesSchema, newUploadSchema, uploadSchema } from '../../schemas/upload.ts';
@@ -109,6 +110,7 @@ const appendRoute: FastifyPluginCallbackTypebox<HttpContext> = (app, context, do
         contentLength: contentLength(headers),
         body: request.raw,
         onAccepted: () => sendContinue(request, reply),
+        delivered: () => delivery(reply.raw),
       });
       reply.header('upload-offset', String(upload.offset));
       return viewUpload(context, upload);
