@@ -3,7 +3,7 @@
  * byte; whether an upload is complete is the key-value store's to know.
  *
  * `keys` turns keys into paths, `directories` makes and syncs directories, `sink` and `writer` take the bytes of one
- * PATCH, `publish` moves finished files in, `failures` maps the codes of the operating system.
+ * PATCH, `room` bounds what they keep in memory, `publish` moves finished files in, `failures` maps the codes of the operating system.
  */
 import fs from 'node:fs';
 import { access, readdir, stat, unlink } from 'node:fs/promises';
@@ -15,6 +15,7 @@ import { createDirectories, type Directories, prune, settled } from './directori
 import { accessFailure, codeOf, isMissing, writeFailure } from './failures.ts';
 import { directoryOf, isKey, pathOf } from './keys.ts';
 import { createPublish, prepareIncoming } from './publish.ts';
+import { createRoom } from './room.ts';
 import { createSink } from './sink.ts';
 
 const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY, R_OK, W_OK, X_OK } = fs.constants;
@@ -49,6 +50,7 @@ export const localDataStore = async ({ directory, durability }: LocalDataStoreOp
   const root = resolve(directory);
   const durable = durability === 'full';
   const directories = createDirectories(durable);
+  const room = createRoom();
   const publish = createPublish({ root, durable, directories });
   await prepareIncoming(root, directories, Date.now());
 
@@ -59,7 +61,7 @@ export const localDataStore = async ({ directory, durability }: LocalDataStoreOp
       const path = pathOf(root, key);
       const opened = await openAt(path, from, directories);
       const syncName = () => directories.syncName(path);
-      return createSink({ ...opened, offset: from.offset, owned, durable, syncName });
+      return createSink({ ...opened, offset: from.offset, owned, durable, syncName, room });
     },
     read: async (key, range) => read(pathOf(root, key), range),
     materialize: async (key) => {

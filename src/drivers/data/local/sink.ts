@@ -7,6 +7,7 @@ import { ServiceError } from '../../../domain/errors.ts';
 import type { Sink } from '../../../ports/data-store.ts';
 import { settled } from './directories.ts';
 import { writeFailure } from './failures.ts';
+import type { Room } from './room.ts';
 import { createWriter } from './writer.ts';
 
 export interface SinkOptions {
@@ -21,10 +22,12 @@ export interface SinkOptions {
   readonly durable: boolean;
   /** Makes the name of the file durable. */
   readonly syncName: () => Promise<void>;
+  readonly room: Room;
 }
 
-export const createSink = ({ fd, offset, owned, fresh, durable, syncName }: SinkOptions): Sink => {
-  const writer = createWriter(fd, offset, owned);
+export const createSink = ({ fd, offset, owned, fresh, durable, syncName, room }: SinkOptions): Sink => {
+  const leave = room.enter();
+  const writer = createWriter({ fd, offset, owned, room: room.each });
   // The file up to here is durable; -1: not even its name, or its end, is. An offset above 0 was committed after a
   // sync of the name.
   let synced = offset === 0 ? -1 : offset;
@@ -75,7 +78,7 @@ export const createSink = ({ fd, offset, owned, fresh, durable, syncName }: Sink
       await sync(end);
       return { offset: end };
     },
-    close: createClose(fd, () => Promise.all([writer.stop(), busy])),
+    close: createClose(fd, () => Promise.all([writer.stop(), busy]).finally(leave)),
   };
 };
 

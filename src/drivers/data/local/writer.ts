@@ -3,13 +3,10 @@ import fs from 'node:fs';
 import { ServiceError } from '../../../domain/errors.ts';
 import { writeFailure } from './failures.ts';
 
-/** Bytes that may wait behind the write in flight before `push` asks for a pause. */
-const room = 1_048_576;
-
 export interface Writer {
   /** Where the bytes that the operating system has taken end. */
   position(): number;
-  /** Takes a chunk; `false` above 1 MiB waiting, and after a failure. */
+  /** Takes a chunk; `false` when more than its room waits behind the write in flight, and after a failure. */
   push(chunk: Buffer): boolean;
   /** Resolves when there is room again, or rejects with the first failure. */
   drained(): Promise<void>;
@@ -52,8 +49,16 @@ const release = (chunk: Buffer): void => {
   if (buffer.byteLength === chunk.byteLength) buffer.transfer(0);
 };
 
-/** `owned`: nobody but the writer looks at the chunks. */
-export const createWriter = (fd: number, offset: number, owned: boolean): Writer => {
+export interface WriterOptions {
+  readonly fd: number;
+  readonly offset: number;
+  /** Nobody but the writer looks at the chunks. */
+  readonly owned: boolean;
+  /** Bytes that may wait, at the moment. */
+  readonly room: () => number;
+}
+
+export const createWriter = ({ fd, offset, owned, room }: WriterOptions): Writer => {
   let position = offset;
   let waiting: Buffer[] = [];
   /** Bytes in `waiting`. */
@@ -114,9 +119,9 @@ export const createWriter = (fd: number, offset: number, owned: boolean): Writer
       waiting.push(chunk);
       bytes += chunk.length;
       flush();
-      return bytes <= room;
+      return bytes <= room();
     },
-    drained: () => sound(() => bytes <= room),
+    drained: () => sound(() => bytes <= room()),
     idle: () => sound(() => !inFlight),
     fail,
     check,

@@ -20,7 +20,7 @@ const openFile = async (t: Test) => {
 
 void t.test('an owned chunk gives its memory back once it is written', async (t) => {
   const { fd, content } = await openFile(t);
-  const writer = createWriter(fd, 0, true);
+  const writer = createWriter({ fd, offset: 0, owned: true, room: () => 1_048_576 });
   const chunks = [chunkOf(1), chunkOf(2), chunkOf(3)];
   for (const chunk of chunks) writer.push(chunk);
   t.ok(
@@ -51,7 +51,7 @@ void t.test('a chunk that is written by and by keeps its memory until the last o
       original(fd, [first?.subarray(0, 50_000)], position, done);
     },
   });
-  const writer = createWriter(fd, 0, true);
+  const writer = createWriter({ fd, offset: 0, owned: true, room: () => 1_048_576 });
   writer.push(chunk);
   await writer.idle();
   t.strictSame(lengths, [size, size], 'two writes, both from the whole chunk');
@@ -62,13 +62,13 @@ void t.test('a part of something larger stays, and so does what is not owned', a
   const { fd, content } = await openFile(t);
   const larger = new ArrayBuffer(2 * size);
   const part = Buffer.from(larger, 0, size);
-  const owning = createWriter(fd, 0, true);
+  const owning = createWriter({ fd, offset: 0, owned: true, room: () => 1_048_576 });
   owning.push(part);
   await owning.idle();
   t.equal(larger.byteLength, 2 * size);
   t.equal(part.length, size);
   const whole = chunkOf(5);
-  const other = createWriter(fd, size, false);
+  const other = createWriter({ fd, offset: size, owned: false, room: () => 1_048_576 });
   other.push(whole);
   await other.idle();
   t.ok((await content()).equals(Buffer.concat([Buffer.alloc(size), whole])));
