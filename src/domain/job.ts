@@ -21,6 +21,7 @@ export interface JobFile {
   /** Bytes. */
   readonly size: number;
   readonly mimeType: string;
+  /** Safe: see `domain/file-name`. */
   readonly fileName: string;
   /** Facts that the node knows: width, height, format and the like. */
   readonly meta?: { readonly [key: string]: JsonValue };

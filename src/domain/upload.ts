@@ -32,6 +32,7 @@ export interface UploadRecord extends Sequenced {
   /** Absent while the length is deferred. */
   readonly size?: number;
   readonly status: UploadStatus;
+  /** As the client sent it, for display; `domain/file-name` makes a safe one of it. */
   readonly fileName: string;
   /** The type that the client declared, a claim only. */
   readonly type: string;

@@ -1,5 +1,6 @@
 /** The inputs of a job: what a client may say of them, and the uploads that stand for them. */
 import { ServiceError } from '../domain/errors.ts';
+import { safeFileName } from '../domain/file-name.ts';
 import type { FlowDefinition, FlowInputLimits } from '../domain/flow.ts';
 import { extensionOf, matchesMediaType } from '../domain/media-type.ts';
 import { mediaTypeOf, type UploadRecord } from '../domain/upload.ts';
@@ -142,7 +143,7 @@ export const toJobFile = (flow: FlowDefinition, nodeId: string, upload: UploadRe
     storageId: upload.storageId,
     size: upload.offset,
     mimeType,
-    fileName: upload.fileName || `${nodeId}.${extensionOf(mimeType)}`,
+    fileName: safeFileName(upload.fileName, `${nodeId}.${extensionOf(mimeType)}`),
     owned,
     uploadId: upload.id,
   };

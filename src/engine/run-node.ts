@@ -2,6 +2,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { ServiceError } from '../domain/errors.ts';
+import { safeFileName } from '../domain/file-name.ts';
 import type { JobFile, JobRecord } from '../domain/job.ts';
 import type { WorkerOutput } from '../ports/worker-pool.ts';
 import { isIntermediate } from './plan.ts';
@@ -64,7 +65,9 @@ const publishOutputs = async (
     signal.throwIfAborted();
     const key = `${jobPrefix(job.id)}${nodeId}/${index}-${output.sha256.slice(0, 12)}${extname(output.path)}`;
     await deps.storage(job.storageId).publish(key, output.path);
-    const { size, mimeType, fileName, meta } = output;
+    const { size, mimeType, meta } = output;
+    // A kind may have given the name another, longer extension.
+    const fileName = safeFileName(output.fileName, nodeId);
     files.push({ key, storageId: job.storageId, size, mimeType, fileName, meta, owned: true });
   }
   return files;

@@ -48,6 +48,26 @@ t.test('a chain runs in order, tells each step, and keeps only its outputs', asy
   t.strictSame(await readdir(join(rig.directory, 'scratch', 'sluice-jobs')).catch(() => []), []);
 });
 
+t.test('the names of what goes into nodes and comes out of them are safe, whatever the client has sent', async (t) => {
+  const given: string[] = [];
+  const script: Script = async (task) => {
+    given.push(...task.files.map(({ fileName }) => fileName));
+    return (await deliver(task, 'x')).map((output) => ({ ...output, fileName: `../${'y'.repeat(300)}.webp` }));
+  };
+  const rig = await engineRig(t, {
+    flows: [{ ...chain, nodes: { in: input, a: step('a') }, edges: [edge('in', 'a')] }],
+    script,
+  });
+  const fileName = '../\u202eevil\0/na\u0308me\r\n.txt';
+  const { id: uploadId } = await rig.uploads.create({ fileName, size: 0 });
+  const inputs = { in: { operation: 'upload' as const, uploadId } };
+  const { id } = await rig.engine.start({ flowId: 'chain', storageId: 'default', clientId: undefined, inputs });
+  const job = await rig.until(id, 'completed');
+  t.strictSame(given, ['_evil_näme.txt']);
+  t.match(job.outputs?.['a']?.fileName, /^_y{249}\.webp$/);
+  t.equal((await rig.uploads.get(uploadId, undefined)).fileName, fileName, 'the upload keeps its own');
+});
+
 t.test('keepOutput makes the file of an inner node a final output', async (t) => {
   const flow = { ...chain, nodes: { ...chain.nodes, a: step('a', { keepOutput: true }) } };
   const rig = await engineRig(t, { flows: [flow], script: echo });
