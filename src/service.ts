@@ -54,6 +54,8 @@ export interface ServiceLimits {
   readonly uploadIdleTimeout: number;
   /** Bytes a second, on average over `uploadIdleTimeout`, below which a body is ended; 0: none. */
   readonly uploadMinRate: number;
+  /** Milliseconds after its last commit when an incomplete upload expires. */
+  readonly uploadTtl: number;
   /** Milliseconds in `running`, for flows that say nothing. */
   readonly flowTimeout: number;
   /** Tries after the first, for flows and nodes that say nothing. */
@@ -71,6 +73,7 @@ export const defaultLimits: ServiceLimits = {
   maxUploadSize: 5 * 2 ** 30,
   uploadIdleTimeout: 60_000,
   uploadMinRate: 256,
+  uploadTtl: 24 * 3_600_000,
   flowTimeout: 600_000,
   flowRetries: 2,
   maxImagePixels: 100_000_000,
@@ -159,6 +162,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers): Services =>
     tellJob: ({ flow }) => (flow === undefined ? Promise.resolve() : engine.wake(flow.jobId)),
     maxUploadSize: limits.maxUploadSize,
     pace: { idleMs: limits.uploadIdleTimeout, minRate: limits.uploadMinRate },
+    uploadTtl: limits.uploadTtl,
     onError: (error) => onError(error, { part: 'uploads' }),
   });
   const engine: Engine = createEngine({

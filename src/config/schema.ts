@@ -51,6 +51,12 @@ export const settings = {
     fallback: '256',
     description: 'Bytes a second that a body must bring, on average over UPLOAD_IDLE_TIMEOUT; 0: no such rule',
   }),
+  uploadTtl: duration({
+    name: 'UPLOAD_TTL',
+    fallback: '24h',
+    max: 366 * 24 * 3_600_000,
+    description: 'An upload to which nothing is added for so long, and which is not complete, is removed',
+  }),
   workers: whole({
     name: 'WORKERS',
     fallback: String(availableParallelism()),

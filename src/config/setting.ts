@@ -56,15 +56,22 @@ export const bytes = (described: Described): Setting<number> => ({
 
 const durations: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration in milliseconds: digits with ms, s, m, h or d. At most 24 days, what a timer can hold. */
-export const duration = (described: Described): Setting<number> => ({
+/** What a timer can hold, milliseconds: not quite 25 days. */
+const longestTimer = 2 ** 31 - 1;
+
+/** A duration in milliseconds: digits with ms, s, m, h or d. `max`, by default the longest timer, is for deadlines. */
+export const duration = ({
+  max = longestTimer,
+  ...described
+}: Described & { readonly max?: number }): Setting<number> => ({
   ...described,
   optional: false,
   read(value) {
     const [, digits = '', unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(value) ?? [];
     const ms = Number(digits) * (durations[unit] ?? Number.NaN);
-    if (ms > 0 && ms <= 2 ** 31 - 1) return ms;
-    throw new Error('must be a duration of at most 24 days, such as 500ms, 30s, 10m or 1d');
+    if (ms > 0 && ms <= max) return ms;
+    const days = Math.floor(max / 86_400_000);
+    throw new Error(`must be a duration of at most ${days} days, such as 500ms, 30s, 10m or 1d`);
   },
 });
 

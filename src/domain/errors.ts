@@ -49,12 +49,13 @@ export const errorTable = {
   INTERNAL_ERROR: entry(500, 'Something went wrong', 'Report the request id', true),
   UNAVAILABLE: entry(503, 'The service cannot answer now', 'Try again after Retry-After; ask HEAD for the offset'),
   STORAGE_FULL: entry(507, 'There is no room left in the storage', 'Resume once there is room'),
-  // Codes that end a job.
+  // Codes that end an upload or a job.
   TIMEOUT: entry(500, 'The time limit has passed', 'Raise the timeout, or send smaller files', true),
   STORAGE_ERROR: entry(500, 'The storage failed', 'See the log of the service', true),
   INVALID_INPUT: entry(422, 'The file is damaged or cannot be decoded', 'Send an intact file'),
   INVALID_PARAMS: entry(422, 'An option does not fit this file', 'Correct the option of the node'),
   UPLOAD_FAILED: entry(422, 'An upload that the job waits for has failed', 'Start the flow again'),
+  EXPIRED: entry(410, 'The upload was not finished in time', 'Start a new upload'),
   CANCELLED: entry(409, 'It was cancelled', 'Start again'),
   NODE_CRASHED: entry(500, 'The process that ran the node died', 'Send another file; see the log', true),
   RESOURCE_EXHAUSTED: entry(500, 'Memory or scratch space ran out', 'Try again, or raise the limit', true),

@@ -52,8 +52,10 @@ export interface UploadRecord extends Sequenced {
   readonly error?: EventError;
   /** The last body, if it came without an offset and the answer to it is known not to have arrived (WIRE 1, rule 3). */
   readonly undelivered?: Body | undefined;
-  /** The bytes are gone although the upload was completed: its job needed them no longer. */
+  /** The bytes are gone. A completed upload loses them when its job needs them no longer. */
   readonly bytesRemoved?: true;
+  /** While it can still grow: when it expires. Once it has failed or was cancelled: when it is forgotten. */
+  readonly expiresAt?: string;
 }
 
 /** No more bytes can arrive and nothing about it will change. */
@@ -68,3 +70,16 @@ export const mediaTypeOf = (upload: UploadRecord): string => upload.detectedType
 
 /** The waiting job has not yet been told that this upload settled; recovery looks for these. */
 export const mustTellJob = (upload: UploadRecord): boolean => upload.flow !== undefined && isSettled(upload);
+
+/** An upload that has failed or was cancelled is remembered so long, milliseconds: it answers 410 (DESIGN 3). */
+export const tombstoneMs = 24 * 3_600_000;
+
+/** How long the record lasts if nothing more happens to it, milliseconds; `undefined`: no such limit. */
+export const lifetimeOf = ({ status }: UploadRecord, ttl: number): number | undefined => {
+  if (status === 'created' || status === 'uploading') return ttl;
+  return status === 'failed' || status === 'cancelled' ? tombstoneMs : undefined;
+};
+
+/** Whether its time has come, be it to expire or to be forgotten. */
+export const isPast = ({ expiresAt }: UploadRecord, now: number): boolean =>
+  expiresAt !== undefined && Date.parse(expiresAt) <= now;

@@ -1,7 +1,7 @@
 /** Records as clients see them (WIRE 1 and 3). An absent fact is an absent field, never null. */
 import type { FlowDefinition } from '../domain/flow.ts';
 import { type JobFile, type JobOutput, type JobRecord, progressOf, type TaskRecord } from '../domain/job.ts';
-import type { UploadRecord } from '../domain/upload.ts';
+import { isSettled, type UploadRecord } from '../domain/upload.ts';
 import type { ReadJobs } from '../engine/read.ts';
 import type { ReadUploads } from '../uploads/read.ts';
 import { type Links, outputFileId } from './links.ts';
@@ -29,6 +29,7 @@ export const viewUpload = ({ uploads, links }: ViewContext, upload: UploadRecord
     detectedType: upload.detectedType,
     storage: { id: upload.storageId, type: uploads.capabilities(upload.storageId).type },
     creationDate: upload.createdAt,
+    expiresAt: isSettled(upload) ? undefined : upload.expiresAt,
     url: upload.status === 'completed' && upload.bytesRemoved !== true ? links.file(upload.id) : undefined,
     sizeIsDeferred: upload.size === undefined ? true : undefined,
     checksum: upload.checksum,

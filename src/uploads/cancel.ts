@@ -1,8 +1,6 @@
-import { isSettled, type UploadRecord } from '../domain/upload.ts';
-import type { Entry } from '../ports/kv-store.ts';
 import type { Owners } from '../ports/owners.ts';
 import { asOwner } from './own.ts';
-import { endUpload, findUpload, requireAlive, saveUpload, type UploadDeps } from './records.ts';
+import { endUpload, findUpload, isAlive, removeBytes, requireAlive, saveUpload, type UploadDeps } from './records.ts';
 
 const cancelled = { code: 'CANCELLED', message: 'The upload was deleted' } as const;
 
@@ -21,8 +19,7 @@ export const createCancel = (deps: UploadDeps & { readonly owners: Owners }): Ca
     await asOwner(deps.owners, id, 'now', {
       check: async () => requireAlive((await findUpload(deps, id, clientId)).value),
       work: async () => {
-        await endUpload(deps, id, 'cancelled', cancelled);
-        await cancelCompleted(deps, id);
+        await endUpload(deps, id, 'cancelled', cancelled, isAlive);
       },
     });
   },
@@ -33,21 +30,10 @@ export const createCancel = (deps: UploadDeps & { readonly owners: Owners }): Ca
   async removeBytes(id) {
     for (;;) {
       const entry = await deps.kvStore.get('uploads', id);
-      if (entry === undefined || !isSettled(entry.value) || entry.value.bytesRemoved === true) return;
-      if ((await saveUpload(deps, entry, { bytesRemoved: true })) !== undefined) return removeFile(deps, entry.value);
+      if (entry?.value.status !== 'completed' || entry.value.bytesRemoved === true) return;
+      // In this order: whoever repeats it after a crash finds what is left to do.
+      await removeBytes(deps, entry.value);
+      if ((await saveUpload(deps, entry, { bytesRemoved: true })) !== undefined) return;
     }
   },
 });
-
-/** A completed upload has had its terminal event already; deleting it only takes the file away. */
-const cancelCompleted = async (deps: UploadDeps, id: string): Promise<void> => {
-  for (;;) {
-    const entry: Entry<UploadRecord> | undefined = await deps.kvStore.get('uploads', id);
-    if (entry === undefined || entry.value.status !== 'completed') return;
-    const saved = await saveUpload(deps, entry, { status: 'cancelled', error: cancelled });
-    if (saved !== undefined) return removeFile(deps, entry.value);
-  }
-};
-
-const removeFile = (deps: UploadDeps, upload: UploadRecord): Promise<void> =>
-  deps.storage(upload.storageId).remove(upload.key);

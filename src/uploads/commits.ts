@@ -1,17 +1,15 @@
 import type { UploadRecord } from '../domain/upload.ts';
 import type { Sink } from '../ports/data-store.ts';
 import type { Entry } from '../ports/kv-store.ts';
-import { appended, saveUpload, type UploadDeps } from './records.ts';
+import { appended, type SaveDeps, saveUpload } from './records.ts';
 
 /** A long body commits on the way after this many bytes or milliseconds (DESIGN 3). */
 const commitBytes = 16 * 1024 * 1024;
 const commitMs = 1000;
 
-type CommitDeps = Pick<UploadDeps, 'publish' | 'clock'>;
-
 /** The commits on the way of a long body: one at a time, the sync overlapping the writes that follow. */
 export class Commits {
-  readonly #deps: CommitDeps;
+  readonly #deps: SaveDeps;
   readonly #sink: Sink;
   /** The offset at which the body begins. */
   readonly #start: number;
@@ -20,7 +18,7 @@ export class Commits {
   #running: Promise<void> | undefined;
   #at = performance.now();
 
-  constructor(deps: CommitDeps, sink: Sink, entry: Entry<UploadRecord>, enabled: boolean) {
+  constructor(deps: SaveDeps, sink: Sink, entry: Entry<UploadRecord>, enabled: boolean) {
     this.#deps = deps;
     this.#sink = sink;
     this.#entry = entry;

@@ -3,7 +3,7 @@ import { readMetadata } from '../domain/metadata.ts';
 import type { JsonValue, UploadFlow, UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { CompleteUpload } from './complete.ts';
-import type { UploadDeps } from './records.ts';
+import { saveUpload, type UploadDeps } from './records.ts';
 
 /** What a client says of a new upload. Sizes are bytes. */
 export interface NewUpload {
@@ -38,12 +38,8 @@ export const createCreateUpload =
   async (upload) => {
     const record = newRecord(deps, upload);
     deps.storage(record.storageId);
-    const created = await deps.publish({
-      topic: 'uploads',
-      value: record,
-      expectedVersion: 0,
-      events: [{ type: 'upload_started' }],
-    });
+    const events = [{ type: 'upload_started' as const }];
+    const created = await saveUpload(deps, { value: record, version: 0 }, {}, { events });
     if (created === undefined) throw new ServiceError('INTERNAL_ERROR');
     const entry: Entry<UploadRecord> = record.size === 0 ? await deps.complete(created, {}) : created;
     await deps.kvStore.flush();

@@ -1,5 +1,5 @@
 /**
- * Uploads, step 2 of an upload's path: create, append, complete, read, cancel. The path goes on to `engine/resume`
+ * Uploads, step 2 of an upload's path: create, append, complete, read, cancel, expire. The path goes on to `engine/resume`
  * when the last byte of a job's input has come; `service.ts` hands that function in as `tellJob`.
  */
 import { type AppendUpload, createAppend } from './append.ts';
@@ -7,6 +7,7 @@ import { type CancelUploads, createCancel } from './cancel.ts';
 import { createComplete } from './complete.ts';
 import { type CreateUpload, createCreateUpload } from './create.ts';
 import { createDigests } from './digests.ts';
+import { createExpire } from './expire.ts';
 import { createFinalize, type FinalizeUpload } from './finalize.ts';
 import type { Pace } from './pace.ts';
 import { createRead, type ReadUploads } from './read.ts';
@@ -37,7 +38,7 @@ export const createUploads = (deps: UploadDeps & UploadOptions): Uploads => {
     create: createCreateUpload(all),
     append: createAppend(all),
     finalize: createFinalize(all),
-    recover: createRecover(all),
+    recover: createRecover({ ...all, ...createExpire(all) }),
     ...createRead(all),
     ...createCancel(all),
     drain: () => owners.drain(),

@@ -1,7 +1,7 @@
 /** Reading and changing upload records: what every use case of this folder starts from. */
 import { ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
-import { isSettled, mustTellJob, type UploadRecord } from '../domain/upload.ts';
+import { isSettled, lifetimeOf, mustTellJob, type UploadRecord } from '../domain/upload.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DataStore, Durable } from '../ports/data-store.ts';
 import type { Entry, KvStore } from '../ports/kv-store.ts';
@@ -25,14 +25,33 @@ export interface UploadDeps {
   readonly storage: (storageId: string) => DataStore;
   /** Wakes the job that waits for a settled upload; must be safe to call twice. */
   readonly tellJob: (upload: UploadRecord) => Promise<void>;
+  /** Milliseconds after its last commit when an incomplete upload expires. */
+  readonly uploadTtl: number;
 }
+
+/** What writing a record needs. */
+export type SaveDeps = Pick<UploadDeps, 'publish' | 'clock' | 'uploadTtl'>;
 
 /** How long after a change recovery looks whether the step that follows it was taken. */
 const followUpMs = 10_000;
 
-/** When recovery must look at the record: a job still to be told, or a verification still to be finished. */
-const dueAt = (upload: UploadRecord, now: number): number | undefined =>
-  mustTellJob(upload) || upload.status === 'finalizing' ? now + followUpMs : undefined;
+/** A step is still to be taken: the verification, the word to the job, the removal of the bytes. */
+const isUnfinished = (upload: UploadRecord): boolean => {
+  if (!isAlive(upload)) return upload.bytesRemoved !== true;
+  return mustTellJob(upload) || upload.status === 'finalizing';
+};
+
+/** When recovery must look at the record: after the step that is due now, else when the record's time has come. */
+const dueAt = (upload: UploadRecord, now: number): number | undefined => {
+  if (isUnfinished(upload)) return now + followUpMs;
+  return upload.expiresAt === undefined ? undefined : Date.parse(upload.expiresAt);
+};
+
+/** The record as it is written now: the time that it has left begins anew with every write. */
+const withExpiry = ({ expiresAt: _, ...upload }: UploadRecord, now: number, ttl: number): UploadRecord => {
+  const lifetime = lifetimeOf(upload, ttl);
+  return lifetime === undefined ? upload : { ...upload, expiresAt: new Date(now + lifetime).toISOString() };
+};
 
 /** The upload of this client; another client's is as unknown as one that never was. */
 export const findUpload = async (
@@ -45,9 +64,12 @@ export const findUpload = async (
   return entry;
 };
 
-/** Refuses uploads that were deleted or have failed. */
+/** Neither deleted nor expired, and it has not failed. */
+export const isAlive = ({ status }: UploadRecord): boolean => status !== 'cancelled' && status !== 'failed';
+
+/** Refuses uploads that are not alive: `FILE_NO_LONGER_EXISTS`. */
 export const requireAlive = (upload: UploadRecord): void => {
-  if (upload.status !== 'cancelled' && upload.status !== 'failed') return;
+  if (isAlive(upload)) return;
   throw new ServiceError('FILE_NO_LONGER_EXISTS', upload.error?.message);
 };
 
@@ -64,19 +86,14 @@ export const appended = ({ offset, state }: Durable): Partial<UploadRecord> => (
 
 /** Writes the record over the version it was made from; `undefined` when another writer was first. */
 export const saveUpload = (
-  deps: Pick<UploadDeps, 'publish' | 'clock'>,
+  deps: SaveDeps,
   base: Entry<UploadRecord>,
   change: Partial<UploadRecord>,
   told: { readonly events?: readonly ServiceEvent[]; readonly progress?: boolean } = {},
 ): Promise<Entry<UploadRecord> | undefined> => {
-  const value = { ...base.value, ...change };
-  return deps.publish({
-    topic: 'uploads',
-    value,
-    expectedVersion: base.version,
-    ...told,
-    dueAt: dueAt(value, deps.clock.now()),
-  });
+  const now = deps.clock.now();
+  const value = withExpiry({ ...base.value, ...change }, now, deps.uploadTtl);
+  return deps.publish({ topic: 'uploads', value, expectedVersion: base.version, ...told, dueAt: dueAt(value, now) });
 };
 
 /** When a record is no longer at the version that this request has read. */
@@ -90,19 +107,36 @@ export const settleWithJob = async (deps: UploadDeps, entry: Entry<UploadRecord>
   await deps.publish({ topic: 'uploads', value: entry.value, expectedVersion: entry.version });
 };
 
-/** Ends an upload that is not settled yet: `failed` or `cancelled`, with its event; the bytes go. */
+/**
+ * Ends an upload that `may` be ended, by default one that has not settled yet: `failed` or `cancelled`, with its
+ * event; the waiting job is told and the bytes go. One that was complete has had its terminal event already.
+ */
 export const endUpload = async (
   deps: UploadDeps,
   id: string,
   status: 'failed' | 'cancelled',
   error: NonNullable<UploadRecord['error']>,
+  may: (upload: UploadRecord) => boolean = (upload) => !isSettled(upload),
 ): Promise<void> => {
   for (;;) {
     const entry = await deps.kvStore.get('uploads', id);
-    if (entry === undefined || isSettled(entry.value)) return;
-    const ended = await saveUpload(deps, entry, { status, error }, { events: [{ type: 'upload_error', error }] });
-    if (ended === undefined) continue;
-    await deps.storage(ended.value.storageId).remove(ended.value.key);
-    return settleWithJob(deps, ended);
+    if (entry === undefined || !may(entry.value)) return;
+    const events = isSettled(entry.value) ? [] : [{ type: 'upload_error' as const, error }];
+    const ended = await saveUpload(deps, entry, { status, error }, { events });
+    if (ended !== undefined) return finishEnd(deps, ended);
   }
 };
+
+/** What follows the end of a failed or cancelled upload, until only a tombstone is left. Safe to repeat. */
+export const finishEnd = async (deps: UploadDeps, ended: Entry<UploadRecord>): Promise<void> => {
+  if (mustTellJob(ended.value)) await deps.tellJob(ended.value);
+  // After a power cut no record shall be alive whose bytes are gone.
+  await deps.kvStore.flush();
+  await removeBytes(deps, ended.value);
+  // When another request is faster, it has done the same.
+  await saveUpload(deps, ended, { bytesRemoved: true });
+};
+
+/** Frees the room in the data store; the record is the caller's to change. */
+export const removeBytes = (deps: Pick<UploadDeps, 'storage'>, upload: UploadRecord): Promise<void> =>
+  deps.storage(upload.storageId).remove(upload.key);

@@ -10,7 +10,7 @@ import type { Owner } from '../ports/owners.ts';
 import type { AppendDeps, AppendRequest } from './append.ts';
 import { mayBeUndelivered, offsetMismatch, overrun } from './append-checks.ts';
 import { type Received, receive } from './receive.ts';
-import { changed, saveUpload, type UploadDeps } from './records.ts';
+import { changed, type SaveDeps, saveUpload, type UploadDeps } from './records.ts';
 
 /** Whether these are the bytes whose answer was lost. */
 export const isUndelivered = ({ undelivered }: UploadRecord, body: Body): boolean =>
@@ -62,7 +62,7 @@ const isStored = async (
 
 /** Keeps in mind that the client has not heard of its last body, unless something has been added after it. */
 export const rememberUndelivered = async (
-  deps: Pick<UploadDeps, 'kvStore' | 'publish' | 'clock'>,
+  deps: SaveDeps & Pick<UploadDeps, 'kvStore'>,
   { id, offset }: UploadRecord,
   body: Body,
 ): Promise<void> => {
@@ -74,10 +74,7 @@ export const rememberUndelivered = async (
 };
 
 /** This time the client is about to hear of it; the next body that looks the same is a new one. */
-export const forgetUndelivered = async (
-  deps: Pick<UploadDeps, 'publish' | 'clock'>,
-  entry: Entry<UploadRecord>,
-): Promise<Entry<UploadRecord>> => {
+export const forgetUndelivered = async (deps: SaveDeps, entry: Entry<UploadRecord>): Promise<Entry<UploadRecord>> => {
   const saved = await saveUpload(deps, entry, { undelivered: undefined });
   if (saved === undefined) throw changed();
   return saved;

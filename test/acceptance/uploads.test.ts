@@ -39,7 +39,7 @@ void t.test('PATCH with Upload-Offset answers 200 with the record and the new of
   t.equal(head.headers.get('upload-length'), '10');
   t.equal(head.headers.get('upload-complete'), '?0');
   t.equal(head.headers.get('cache-control'), 'no-store');
-  t.match(head.headers.get('upload-limit'), /^max-size=\d+$/);
+  t.match(head.headers.get('upload-limit'), /^max-size=\d+, max-age=\d+$/);
 
   const last = await uploads.patch(id, 'world', { offset: 5, type: 'application/octet-stream' });
   t.match(await last.json(), { offset: 10, status: 'completed', url: `/sluice/api/files/${id}` });

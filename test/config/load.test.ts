@@ -15,6 +15,7 @@ t.test('an empty environment gives the defaults', (t) => {
     maxUploadSize: 5 * 2 ** 30,
     flowTimeout: 600_000,
     uploadIdleTimeout: 60_000,
+    uploadTtl: 86_400_000,
     durability: 'full',
     console: true,
     docs: false,
@@ -81,11 +82,18 @@ t.test('sizes and durations have bounds', (t) => {
     { FLOW_TIMEOUT: '0s' },
     { FLOW_TIMEOUT: '25d' },
     { FLOW_TIMEOUT: '10' },
+    { UPLOAD_TTL: '367d' },
     { PORT: '1e3' },
     { PORT: '80.5' },
   ]) {
     t.throws(() => loadConfig(env), { name: 'ConfigError' }, JSON.stringify(env));
   }
+  t.end();
+});
+
+t.test('a deadline may be further away than a timer can count', (t) => {
+  t.equal(loadConfig({ UPLOAD_TTL: '366d' }).uploadTtl, 366 * 86_400_000);
+  t.throws(() => loadConfig({ FLOW_TIMEOUT: '366d' }), /at most 24 days/);
   t.end();
 });
 

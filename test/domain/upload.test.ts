@@ -1,9 +1,12 @@
 import { test } from 'tap';
 import {
   isFull,
+  isPast,
   isSettled,
+  lifetimeOf,
   mediaTypeOf,
   mustTellJob,
+  tombstoneMs,
   type UploadRecord,
   type UploadStatus,
 } from '../../src/domain/upload.ts';
@@ -49,4 +52,15 @@ test('a job is to be told of settled uploads that it waits for', async (t) => {
   t.ok(mustTellJob({ ...upload, flow, status: 'completed' }));
   t.notOk(mustTellJob({ ...upload, flow }));
   t.notOk(mustTellJob({ ...upload, status: 'completed' }));
+});
+
+test('an upload lasts as long as it may grow, then for good, or as a tombstone', async (t) => {
+  t.same(
+    statuses.map((status) => lifetimeOf({ ...upload, status }, 5)),
+    [5, 5, undefined, undefined, tombstoneMs, tombstoneMs],
+  );
+  t.notOk(isPast(upload, Number.MAX_SAFE_INTEGER), 'without a time it has no end');
+  const expiresAt = '2026-11-21T00:00:00.000Z';
+  t.notOk(isPast({ ...upload, expiresAt }, Date.parse(expiresAt) - 1));
+  t.ok(isPast({ ...upload, expiresAt }, Date.parse(expiresAt)));
 });

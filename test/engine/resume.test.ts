@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
 import { deliver, engineRig } from '../support/engine-rig.ts';
@@ -9,8 +10,8 @@ const flow: FlowDefinition = {
   nodes: { in: { type: 'file-input', options: { maxFiles: 2 } }, work: { type: 'step' } },
   edges: [{ source: 'in', target: 'work' }],
 };
-const rig = (t: Parameters<typeof engineRig>[0]) =>
-  engineRig(t, { flows: [flow], script: (task) => deliver(task, `${task.files.length}`) });
+const rig = (t: Parameters<typeof engineRig>[0], options: { readonly uploadTtl?: number } = {}) =>
+  engineRig(t, { flows: [flow], script: (task) => deliver(task, `${task.files.length}`), ...options });
 const base = { flowId: 'one', storageId: 'default', clientId: undefined };
 const target = { nodeId: 'in', clientId: undefined };
 
@@ -85,6 +86,28 @@ t.test('an upload that is deleted under a waiting job fails it, with the input n
   const job = await until(started.id, 'failed');
   t.match(job.error, { code: 'UPLOAD_FAILED', nodeId: 'in' });
   t.equal((await events(job.id)).at(-1), 'flow_error');
+});
+
+t.test('so does one that expires', async (t) => {
+  const { engine, until, uploads, events } = await rig(t, { uploadTtl: 1 });
+  const started = await engine.start(base);
+  await sleep(2);
+  await uploads.recover(Date.now());
+  const job = await until(started.id, 'failed');
+  t.match(job.error, { code: 'UPLOAD_FAILED', nodeId: 'in', message: /not finished in time/ });
+  t.equal((await events(job.id)).at(-1), 'flow_error');
+});
+
+t.test('and one that is deleted after it was complete, while the input waits for another file', async (t) => {
+  const { engine, until, uploads, append } = await rig(t);
+  const started = await engine.start(base);
+  const link = { flowId: 'one', jobId: started.id, nodeId: 'in' };
+  const file = { storageId: 'default', size: 1, type: 'text/plain', flow: link };
+  const first = await engine.addInput(file);
+  await engine.addInput(file);
+  await append(first.id, 'a');
+  await uploads.remove(first.id, undefined);
+  t.match((await until(started.id, 'failed')).error, { code: 'UPLOAD_FAILED', nodeId: 'in' });
 });
 
 t.test('what cannot be resumed says why', async (t) => {

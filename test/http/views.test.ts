@@ -76,6 +76,13 @@ t.test('checksum, flow and error are shown where there are any', (t) => {
   t.end();
 });
 
+t.test('the time that an upload has left is shown while it can use it', (t) => {
+  const expiresAt = '2026-11-21T12:00:00.000Z';
+  t.equal(viewUpload(contextWith(), sampleUpload({ expiresAt })).expiresAt, expiresAt);
+  t.notOk('expiresAt' in viewUpload(contextWith(), sampleUpload({ expiresAt, status: 'failed' })));
+  t.end();
+});
+
 const file = { key: 'jobs/j/n/0-abc.webp', storageId: 'default', size: 7, mimeType: 'image/webp', fileName: 'a.webp' };
 const output = (change: Partial<JobOutput> = {}): JobOutput => ({ ...file, owned: true, nodeId: 'small', ...change });
 
@@ -118,6 +125,18 @@ t.test('several uploads of an input are a list, and one that is gone is left out
   const view = await viewJob(contextWith([sampleUpload({ id: 'a' }), sampleUpload({ id: 'b' })]), job);
   t.match(view.tasks[0], { result: { id: 'a' }, results: [{ id: 'a' }, { id: 'b' }] });
   t.equal(view.tasks[0]?.results?.length, 2);
+});
+
+t.test('a job whose uploads are forgotten tells what it knows itself', async (t) => {
+  const uploads = [{ id: 'gone', owned: true }];
+  const tasks: TaskRecord[] = [
+    { nodeId: 'photo', status: 'completed', attempt: 1, uploads, files: [output()] },
+    { nodeId: 'other', status: 'failed', attempt: 1, uploads, error: { code: 'UPLOAD_FAILED', message: 'x' } },
+  ];
+  const view = await viewJob(contextWith(), sampleJob({ status: 'failed', tasks }));
+  t.match(view.tasks[0], { result: { fileName: 'a.webp', size: 7 } });
+  t.match(view.tasks[1], { status: 'failed', error: { code: 'UPLOAD_FAILED' } });
+  t.notOk(hasGaps(view));
 });
 
 t.test('a job that has ended tells its outputs as a list too, and how long it ran', async (t) => {

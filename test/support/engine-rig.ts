@@ -69,6 +69,8 @@ export interface RigOptions {
   readonly directory?: string;
   readonly retryDelay?: number;
   readonly size?: number;
+  /** Milliseconds. */
+  readonly uploadTtl?: number;
 }
 
 export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
@@ -91,6 +93,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     tellJob: async ({ flow }) => (flow === undefined ? undefined : engine.wake(flow.jobId)),
     maxUploadSize: 1_000_000,
     pace: { idleMs: 5000, minRate: 0 },
+    uploadTtl: options.uploadTtl ?? 3_600_000,
     onError,
   });
   const workerPool: WorkerPool = { size: options.size ?? 2, run: options.script, close: async () => {} };

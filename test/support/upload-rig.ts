@@ -7,6 +7,7 @@ import { localDataStore } from '../../src/drivers/data/local/index.ts';
 import { localEvents } from '../../src/drivers/events/local/index.ts';
 import { sqliteKvStore } from '../../src/drivers/kv/sqlite/index.ts';
 import { createPublish } from '../../src/events/publish.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import type { DataStore } from '../../src/ports/data-store.ts';
 import type { Entry, KvStore } from '../../src/ports/kv-store.ts';
 import { createUploads, type Uploads } from '../../src/uploads/index.ts';
@@ -32,13 +33,18 @@ export interface UploadRigOptions {
   readonly wrapData?: (store: DataStore) => DataStore;
   readonly wrapRecords?: (store: KvStore) => KvStore;
   readonly tellJob?: (upload: UploadRecord) => Promise<void>;
+  readonly clock?: Clock;
 }
 
+/** Milliseconds after which the uploads of a rig expire. */
+export const rigTtl = 3_600_000;
+
 export const uploadRig = async (t: Owner, options: UploadRigOptions = {}): Promise<UploadRig> => {
+  const { clock = realClock } = options;
   const directory = await temporaryDirectory(t);
   const local = await localDataStore({ directory: join(directory, 'files'), durability: 'process' });
   const dataStore = options.wrapData?.(local) ?? local;
-  const sqlite = sqliteKvStore({ path: join(directory, 'kv.db'), durability: 'process', clock: realClock });
+  const sqlite = sqliteKvStore({ path: join(directory, 'kv.db'), durability: 'process', clock });
   t.teardown(() => sqlite.close());
   const kvStore = options.wrapRecords?.(sqlite) ?? sqlite;
   const errors: unknown[] = [];
@@ -46,8 +52,8 @@ export const uploadRig = async (t: Owner, options: UploadRigOptions = {}): Promi
   const onError = (error: unknown) => void errors.push(error);
   const uploads = createUploads({
     kvStore,
-    publish: createPublish({ kvStore, eventBroadcaster: localEvents(), clock: realClock, onNotifyError: onError }),
-    clock: realClock,
+    publish: createPublish({ kvStore, eventBroadcaster: localEvents(), clock, onNotifyError: onError }),
+    clock,
     storage: () => dataStore,
     tellJob: async (upload) => {
       told.push(upload);
@@ -55,6 +61,7 @@ export const uploadRig = async (t: Owner, options: UploadRigOptions = {}): Promi
     },
     maxUploadSize: 1_000_000,
     pace: { idleMs: 5000, minRate: 0 },
+    uploadTtl: rigTtl,
     onError,
   });
   const entry = async (id: string): Promise<Entry<UploadRecord>> => {

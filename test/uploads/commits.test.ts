@@ -21,7 +21,10 @@ const setUp = (sync: () => Promise<Durable>, options: { enabled?: boolean; lost?
   };
   const entry: Entry<UploadRecord> = { value: sampleUpload({ size: 100 * mebibyte }), version: 1 };
   const sink = { sync } as Sink;
-  return { published, commits: new Commits({ publish, clock: realClock }, sink, entry, options.enabled ?? true) };
+  return {
+    published,
+    commits: new Commits({ publish, clock: realClock, uploadTtl: 60_000 }, sink, entry, options.enabled ?? true),
+  };
 };
 
 t.test('sixteen MiB are committed on the way, with what the sink needs to go on', async (t) => {

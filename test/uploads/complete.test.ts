@@ -134,6 +134,7 @@ t.test('one that another request has completed already is not told again', async
   const complete = createComplete({
     kvStore: rig.kvStore,
     clock: realClock,
+    uploadTtl: 60_000,
     storage: () => rig.dataStore,
     tellJob: async () => {},
     publish: async ({ value, expectedVersion, events = [] }) => {

@@ -38,6 +38,9 @@ export const uploadSchema = Type.Object(
     detectedType: Type.Optional(Type.String({ description: 'The media type that the first bytes show' })),
     storage: Type.Object({ id: Type.String(), type: Type.String() }),
     creationDate: Type.String({ format: 'date-time' }),
+    expiresAt: Type.Optional(
+      Type.String({ format: 'date-time', description: 'It ends unfinished then; every PATCH moves it' }),
+    ),
     url: Type.Optional(Type.String({ description: 'The bytes, once completed' })),
     sizeIsDeferred: Type.Optional(Type.Boolean()),
     checksum: Type.Optional(Type.String()),

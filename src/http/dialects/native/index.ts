@@ -17,9 +17,15 @@ const patchTypes = ['application/offset+octet-stream', 'application/octet-stream
 const offsetHeaders = (context: HttpContext, upload: UploadRecord): Record<string, string> => ({
   'upload-offset': String(upload.offset),
   'upload-complete': upload.status === 'completed' ? '?1' : '?0',
-  'upload-limit': `max-size=${context.maxUploadSize}`,
+  'upload-limit': [`max-size=${context.maxUploadSize}`, ...secondsLeft(upload)].join(', '),
   ...(upload.size === undefined ? {} : { 'upload-length': String(upload.size) }),
 });
+
+/** For `Upload-Limit` (IETF draft-ietf-httpbis-resumable-upload): whole seconds for which the upload can be continued. */
+const secondsLeft = ({ expiresAt }: UploadRecord): readonly string[] => {
+  if (expiresAt === undefined) return [];
+  return [`max-age=${Math.max(0, Math.floor((Date.parse(expiresAt) - Date.now()) / 1000))}`];
+};
 
 export const nativeDialect: FastifyPluginCallbackTypebox<HttpContext> = (app, context, done) => {
   const { uploads, engine, links } = context;
