@@ -34,6 +34,7 @@ export const errorTable = {
   FLOW_JOB_NOT_FOUND: entry(404, 'There is no such job', 'Check the id'),
   NODE_NOT_FOUND: entry(404, 'The flow has no such node', 'GET /api/flow/:flowId lists the nodes'),
   STORAGE_NOT_FOUND: entry(404, 'There is no such storage', 'Use a configured storage id, or leave it out'),
+  QUOTA_EXCEEDED: entry(403, 'A quota is used up (413 for stored bytes)', 'Finish or delete uploads; see details'),
   METHOD_NOT_ALLOWED: entry(405, 'The method is not allowed here', 'See the Allow header'),
   INVALID_OFFSET: entry(409, 'The offset is not the offset of the upload', 'Continue from the Upload-Offset header'),
   INVALID_JOB_STATE: entry(409, 'The job is not in a state that allows this', 'Read the status of the job first'),

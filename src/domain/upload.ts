@@ -1,5 +1,6 @@
 /** The upload record, its states and the arithmetic of its offset (WIRE 1). */
 import type { EventError, Sequenced } from './event.ts';
+import type { Usage } from './quota.ts';
 
 export type UploadStatus = 'created' | 'uploading' | 'finalizing' | 'completed' | 'failed' | 'cancelled';
 
@@ -56,6 +57,8 @@ export interface UploadRecord extends Sequenced {
   readonly bytesRemoved?: true;
   /** While it can still grow: when it expires. Once it has failed or was cancelled: when it is forgotten. */
   readonly expiresAt?: string;
+  /** What the counters of the client hold for this record: see `domain/quota`. */
+  readonly counted?: Usage;
 }
 
 /** No more bytes can arrive and nothing about it will change. */

@@ -4,6 +4,7 @@
  * a socket that `http/routes/events` serves.
  */
 import type { LoggedEvent, Sequenced, ServiceEvent, Topic } from '../domain/event.ts';
+import type { UsageChange } from '../domain/quota.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventBroadcaster } from '../ports/event-broadcaster.ts';
 import type { Collections, Entry, KvStore } from '../ports/kv-store.ts';
@@ -19,6 +20,8 @@ export interface Publication<T extends Topic> {
   readonly progress?: boolean;
   /** See `Change.dueAt`. */
   readonly dueAt?: number | undefined;
+  /** See `Change.usage`. */
+  readonly usage?: UsageChange | undefined;
 }
 
 /** Writes the change; `undefined` when another writer was first, and then nothing has happened. */
@@ -33,7 +36,7 @@ export const createPublish =
     readonly onNotifyError: (error: unknown) => void;
   }): Publish =>
   async (publication) => {
-    const { topic, expectedVersion, dueAt } = publication;
+    const { topic, expectedVersion, dueAt, usage } = publication;
     const at = new Date(deps.clock.now()).toISOString();
     const { value, events } = stamp(publication.value, publication.events ?? [], publication.progress === true, at);
     const version = await deps.kvStore.commit({
@@ -43,6 +46,7 @@ export const createPublish =
       expectedVersion,
       events,
       ...(dueAt === undefined ? {} : { dueAt }),
+      ...(usage === undefined ? {} : { usage }),
     });
     if (version === undefined) return undefined;
     if (value.seq !== publication.value.seq) deps.eventBroadcaster.notify(topic, value.id).catch(deps.onNotifyError);

@@ -1,13 +1,14 @@
 /**
  * Where records live: uploads, jobs and the flow definitions that jobs are pinned to.
  *
- * Every write is conditional on the version that its writer read, and changes the record, its event log and its place
- * in the index of deadlines together or not at all. Deliberately not part of it: blind writes, locks, queries by
+ * Every write is conditional on the version that its writer read, and changes the record, its event log, its place in
+ * the index of deadlines and the counters of its client together or not at all. Deliberately not part of it: blind writes, locks, queries by
  * content, notifications (that is the `EventBroadcaster`).
  */
 import type { LoggedEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobRecord } from '../domain/job.ts';
+import type { Usage, UsageChange } from '../domain/quota.ts';
 import type { UploadRecord } from '../domain/upload.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { Owners } from './owners.ts';
@@ -37,18 +38,25 @@ export interface Change<C extends Collection> {
   readonly events?: readonly LoggedEvent[];
   /** When `due` shall name this record, milliseconds since 1970; absent: never. */
   readonly dueAt?: number;
+  /** Added to the counters of a client; refuses the change when one would grow past its limit. */
+  readonly usage?: UsageChange;
 }
 
 export interface KvStore {
   get<C extends Collection>(collection: C, id: string): Promise<Entry<Collections[C]> | undefined>;
-  /** The new version, or `undefined` when the record is no longer at `expectedVersion`: nothing was written. */
+  /**
+   * The new version, or `undefined` when the record is no longer at `expectedVersion`: nothing was written, as with
+   * every error. Errors: `QUOTA_EXCEEDED`, see `requireWithin`.
+   */
   commit<C extends Collection>(change: Change<C>): Promise<number | undefined>;
-  /** Removes the record, its log and its deadline; `false` when there was none. */
+  /** Removes the record, its log and its deadline, and leaves the counters alone; `false` when there was none. */
   remove(collection: Collection, id: string): Promise<boolean>;
   /** The log of a record after `seq`, oldest first. */
   events(collection: Collection, id: string, after: number): Promise<readonly LoggedEvent[]>;
   /** Ids whose deadline is at or before `until`, earliest first, at most `limit`. */
   due(collection: Collection, until: number, limit: number): Promise<readonly string[]>;
+  /** The counters of a client; zeros for one that nothing was counted for. */
+  usage(clientId: string | undefined): Promise<Usage>;
   /** Resolves when everything committed before the call survives a power cut, as far as the driver was told to care. */
   flush(): Promise<void>;
   /** The job queue that lives beside the records. */

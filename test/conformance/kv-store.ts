@@ -1,10 +1,9 @@
 /** What every key-value store does, whatever it is made of. */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { KvStore } from '../../src/ports/kv-store.ts';
-import type { Fixture, Make } from '../support/fixture.ts';
+import type { Make } from '../support/fixture.ts';
 import { sampleEvent, sampleJob, sampleUpload } from '../support/sample-records.ts';
-
-type Case = (title: string, run: (t: Test, store: KvStore, fixture: Fixture<KvStore>) => Promise<void>) => void;
+import { type Case, counters } from './kv-store-counters.ts';
 
 /** Runs the suite; `name` is shown in its titles. */
 export const testKvStore = (name: string, make: Make<KvStore>): void => {
@@ -19,6 +18,7 @@ export const testKvStore = (name: string, make: Make<KvStore>): void => {
   conditions(test);
   logs(test);
   deadlines(test);
+  counters(test);
   removing(test);
   living(test);
 };

@@ -35,17 +35,26 @@ const numbersOf = (events: readonly LoggedEvent[] = []) => events.map(({ type, s
 t.test('events are numbered on from the record, and written with it', async (t) => {
   const { publish, changes, notified } = setUp(4);
   const error = { code: 'CANCELLED', message: 'x' } as const;
+  const usage = { clientId: 'ann', delta: { openUploads: -1, storedBytes: 0 }, quota: {} };
   const entry = await publish({
     topic: 'uploads',
     value: sampleUpload({ seq: 7 }),
     expectedVersion: 3,
     events: [{ type: 'upload_complete' }, { type: 'upload_error', error }],
     dueAt: 5,
+    usage,
   });
   t.match(entry, { version: 4, value: { seq: 9, updatedAt: new Date(now).toISOString() } });
   t.notOk('progressed' in (entry?.value ?? {}));
   t.equal(changes.length, 1);
-  t.match(changes[0], { collection: 'uploads', id: 'upload-1', expectedVersion: 3, dueAt: 5, value: { seq: 9 } });
+  t.match(changes[0], {
+    collection: 'uploads',
+    id: 'upload-1',
+    expectedVersion: 3,
+    dueAt: 5,
+    value: { seq: 9 },
+    usage,
+  });
   t.strictSame(numbersOf(changes[0]?.events), ['8 upload_complete', '9 upload_error']);
   t.match(changes[0]?.events?.[1], { error, timestamp: new Date(now).toISOString() });
   t.strictSame(notified, ['uploads upload-1']);
@@ -64,7 +73,7 @@ t.test('a change that tells nothing wakes nobody', async (t) => {
   const entry = await publish({ topic: 'uploads', value: sampleUpload({ seq: 1 }), expectedVersion: 1 });
   t.equal(entry?.value.seq, 1);
   t.strictSame(changes[0]?.events, []);
-  t.notOk('dueAt' in (changes[0] ?? {}));
+  for (const key of ['dueAt', 'usage']) t.notOk(key in (changes[0] ?? {}));
   t.strictSame(notified, []);
 });
 

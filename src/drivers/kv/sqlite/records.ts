@@ -1,8 +1,9 @@
-/** The records, their logs and their deadlines: every statement, prepared once. */
+/** The records, their logs and their deadlines: every statement, prepared once. `usage` holds the counters. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { LoggedEvent } from '../../../domain/event.ts';
 import type { Change, Collection, Collections, Entry } from '../../../ports/kv-store.ts';
 import { createCache } from './cache.ts';
+import { createUsage } from './usage.ts';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS records (
@@ -47,6 +48,7 @@ export const createRecords = (database: DatabaseSync) => {
   database.exec(schema);
   const cache = createCache();
   const write = createWrite(database);
+  const usage = createUsage(database);
   const select = database.prepare('SELECT version, body FROM records WHERE collection = ? AND id = ?');
   const addEvent = database.prepare('INSERT INTO events (collection, id, seq, body) VALUES (?, ?, ?, ?)');
   const selectEvents = database.prepare(
@@ -67,6 +69,7 @@ export const createRecords = (database: DatabaseSync) => {
     write: (change: Write): number | undefined => {
       const version = write(change);
       if (version === undefined) return undefined;
+      if (change.usage !== undefined) usage.change(change.usage);
       for (const { seq, body } of change.events) addEvent.run(change.collection, change.id, seq, body);
       return version;
     },
@@ -82,6 +85,7 @@ export const createRecords = (database: DatabaseSync) => {
     },
     events: (collection: Collection, id: string, after: number): readonly LoggedEvent[] =>
       (selectEvents.all(collection, id, after) as { body: string }[]).map(({ body }) => JSON.parse(body)),
+    usage: usage.read,
     due: (collection: Collection, until: number, limit: number): readonly string[] =>
       (selectDue.all(collection, until, limit) as { id: string }[]).map(({ id }) => id),
   };

@@ -38,9 +38,10 @@ testKvStore('sqlite, process', make('process'));
 
 const create = { collection: 'uploads', id: 'u1', value: sampleUpload(), expectedVersion: 0 } as const;
 
-void t.test('records, logs and deadlines are there after a reopening', async (t) => {
+void t.test('records, logs, deadlines and counters are there after a reopening', async (t) => {
   const { path, store } = await openStore(t);
-  await store.commit({ ...create, events: [sampleEvent(1)], dueAt: 5 });
+  const usage = { clientId: 'ann', delta: { openUploads: 1, storedBytes: 2 ** 40 }, quota: {} };
+  await store.commit({ ...create, events: [sampleEvent(1)], dueAt: 5, usage });
   await store.close();
   await t.resolves(store.close(), 'closing may be repeated');
   const again = sqliteKvStore({ path, durability: 'full', clock });
@@ -48,19 +49,37 @@ void t.test('records, logs and deadlines are there after a reopening', async (t)
   t.same(await again.get('uploads', 'u1'), { value: sampleUpload(), version: 1 });
   t.same(await again.events('uploads', 'u1', 0), [sampleEvent(1)]);
   t.same(await again.due('uploads', 5, 1), ['u1']);
+  t.same(await again.usage('ann'), usage.delta);
 });
 
-void t.test('record, log and deadline change together or not at all', async (t) => {
+void t.test('more bytes than a number holds exactly are counted all the same', async (t) => {
+  const { store } = await openStore(t);
+  t.teardown(store.close);
+  const delta = { openUploads: 1, storedBytes: Number.MAX_SAFE_INTEGER };
+  for (const id of ['u1', 'u2', 'u3'])
+    await store.commit({ ...create, id, usage: { clientId: 'ann', delta, quota: {} } });
+  t.same(await store.usage('ann'), { openUploads: 3, storedBytes: 3 * Number.MAX_SAFE_INTEGER });
+  for (const id of ['u1', 'u2', 'u3']) {
+    const back = { openUploads: -1, storedBytes: -Number.MAX_SAFE_INTEGER };
+    await store.commit({ ...create, id, expectedVersion: 1, usage: { clientId: 'ann', delta: back, quota: {} } });
+  }
+  t.same(await store.usage('ann'), { openUploads: 0, storedBytes: 0 });
+});
+
+void t.test('record, log, deadline and counters change together or not at all', async (t) => {
   const { store } = await openStore(t);
   t.teardown(store.close);
   await store.commit({ ...create, events: [sampleEvent(1)], dueAt: 5 });
-  // The second number is taken, so the third statement of the transaction fails.
-  const change = { ...create, value: sampleUpload({ offset: 9 }), expectedVersion: 1 };
+  // The second number is taken, so the last statement of the transaction fails.
+  const usage = { clientId: 'ann', delta: { openUploads: 1, storedBytes: 9 }, quota: {} };
+  const change = { ...create, value: sampleUpload({ offset: 9 }), expectedVersion: 1, usage };
   await t.rejects(store.commit({ ...change, events: [sampleEvent(2), sampleEvent(1)] }), { code: 'ERR_SQLITE_ERROR' });
   t.same(await store.get('uploads', 'u1'), { value: sampleUpload(), version: 1 });
   t.same(await store.events('uploads', 'u1', 0), [sampleEvent(1)]);
   t.same(await store.due('uploads', 5, 1), ['u1']);
+  t.same(await store.usage('ann'), { openUploads: 0, storedBytes: 0 });
   t.equal(await store.commit(change), 2, 'and the store goes on');
+  t.same(await store.usage('ann'), usage.delta);
 });
 
 const writer = fileURLToPath(new URL('../../../support/kv-writer.ts', import.meta.url));
