@@ -56,6 +56,10 @@ export interface ServiceLimits {
   readonly uploadMinRate: number;
   /** Milliseconds after its last commit when an incomplete upload expires. */
   readonly uploadTtl: number;
+  /** Uploads of one client that have not settled. Default: no limit. */
+  readonly quotaOpenUploads?: number | undefined;
+  /** Bytes that the uploads of one client take up. Default: no limit. */
+  readonly quotaStoredBytes?: number | undefined;
   /** Milliseconds in `running`, for flows that say nothing. */
   readonly flowTimeout: number;
   /** Tries after the first, for flows and nodes that say nothing. */
@@ -163,6 +167,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers): Services =>
     maxUploadSize: limits.maxUploadSize,
     pace: { idleMs: limits.uploadIdleTimeout, minRate: limits.uploadMinRate },
     uploadTtl: limits.uploadTtl,
+    quota: { openUploads: limits.quotaOpenUploads, storedBytes: limits.quotaStoredBytes },
     onError: (error) => onError(error, { part: 'uploads' }),
   });
   const engine: Engine = createEngine({

@@ -1,6 +1,6 @@
 /** Every setting of the service; `.env.example` and the README's table show the same rows, and tests keep them equal. */
 import { availableParallelism } from 'node:os';
-import { bytes, choice, duration, onOff, optionalText, origin, text, whole } from './setting.ts';
+import { bytes, choice, duration, onOff, optional, origin, text, whole } from './setting.ts';
 
 export const settings = {
   host: text({ name: 'HOST', fallback: '0.0.0.0', description: 'Address to listen on' }),
@@ -23,7 +23,7 @@ export const settings = {
     description: 'Least severe level that is logged',
   }),
   dataDirectory: text({ name: 'DATA_DIR', fallback: './data', description: 'Directory of the embedded stores' }),
-  scratchDirectory: optionalText({
+  scratchDirectory: optional(text, {
     name: 'SCRATCH_DIR',
     description: 'Directory for the work of nodes; default: in DATA_DIR, where results need no copy',
   }),
@@ -56,6 +56,16 @@ export const settings = {
     fallback: '24h',
     max: 366 * 24 * 3_600_000,
     description: 'An upload to which nothing is added for so long, and which is not complete, is removed',
+  }),
+  quotaOpenUploads: optional(whole, {
+    name: 'QUOTA_OPEN_UPLOADS',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    description: 'Uploads of one client that may be unfinished at a time; default: no limit',
+  }),
+  quotaStoredBytes: optional(bytes, {
+    name: 'QUOTA_STORED_BYTES',
+    description: 'Bytes that the uploads of one client may take up, announced sizes included; default: no limit',
   }),
   workers: whole({
     name: 'WORKERS',

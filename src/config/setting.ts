@@ -22,12 +22,14 @@ export const text = (described: Described): Setting<string> => ({
   read: (value) => value,
 });
 
-/** Text that may be left out. */
-export const optionalText = (described: Omit<Described, 'fallback'>): Setting<string | undefined> => ({
-  ...described,
-  optional: true,
-  read: (value) => value,
-});
+/** A setting that may be left out, and is `undefined` then: `optional(text, {...})`. */
+export const optional = <D extends Described, T>(
+  kind: (described: D) => Setting<T>,
+  described: Omit<D, 'fallback'>,
+): Setting<T | undefined> => {
+  const { fallback: _, ...setting } = kind({ ...described, fallback: '' } as D);
+  return { ...setting, optional: true };
+};
 
 /** A whole number within bounds. */
 export const whole = (described: Described & { readonly min: number; readonly max: number }): Setting<number> => ({

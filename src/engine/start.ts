@@ -27,7 +27,7 @@ export interface StartRequest {
  * check fails.
  *
  * Errors: `FLOW_NOT_FOUND`, `NODE_NOT_FOUND`, `VALIDATION_ERROR`, `UNSUPPORTED_FORMAT`, `FILE_TOO_LARGE`,
- * `STORAGE_NOT_FOUND`, `FILE_NOT_FOUND`, `INVALID_JOB_STATE`.
+ * `STORAGE_NOT_FOUND`, `FILE_NOT_FOUND`, `INVALID_JOB_STATE`, `QUOTA_EXCEEDED`.
  */
 export type StartFlow = (request: StartRequest) => Promise<JobRecord>;
 

@@ -1,6 +1,7 @@
 /** What a PATCH can be refused for before a byte of it is read, and the errors that say so. */
 import { ServiceError } from '../domain/errors.ts';
 import type { UploadRecord } from '../domain/upload.ts';
+import { type Ceiling, type CeilingDeps, ceilingOf } from './ceiling.ts';
 import { requireSizeWithin } from './create.ts';
 import { requireAlive } from './records.ts';
 
@@ -11,14 +12,20 @@ export interface Announced {
   readonly uploadLength?: number | undefined;
 }
 
-export const requireAppendable = (upload: UploadRecord, request: Announced, maxUploadSize: number): void => {
+/** Refuses what can be refused at all, and says how far the upload may grow. */
+export const requireAppendable = async (
+  deps: CeilingDeps,
+  upload: UploadRecord,
+  request: Announced,
+): Promise<Ceiling> => {
   requireAlive(upload);
   const { offset, uploadLength, contentLength = 0 } = request;
   if (offset !== undefined && offset !== upload.offset) throw offsetMismatch(upload, offset);
-  if (uploadLength !== undefined) requireLength(upload, uploadLength, maxUploadSize);
-  const sized = uploadLength === undefined ? upload : { ...upload, size: uploadLength };
-  const passes = upload.offset + contentLength > (sized.size ?? maxUploadSize);
-  if (passes && !mayBeUndelivered(upload, request)) throw overrun(sized, maxUploadSize);
+  if (uploadLength !== undefined) requireLength(upload, uploadLength, deps.maxUploadSize);
+  const ceiling = await ceilingOf(deps, uploadLength === undefined ? upload : { ...upload, size: uploadLength });
+  const passes = upload.offset + contentLength > ceiling.size;
+  if (passes && !mayBeUndelivered(upload, request)) throw ceiling.error(upload);
+  return ceiling;
 };
 
 const requireLength = (upload: UploadRecord, length: number, maxUploadSize: number): void => {
@@ -43,13 +50,3 @@ export const offsetMismatch = (upload: UploadRecord, provided: number): ServiceE
   new ServiceError('INVALID_OFFSET', `The upload is at offset ${upload.offset}, not ${provided}`, {
     details: { 'expected-offset': upload.offset, 'provided-offset': provided },
   });
-
-/** More bytes than the size of the upload, or than the service takes while it has none. */
-export const overrun = ({ offset, size }: UploadRecord, maxUploadSize: number): ServiceError =>
-  size === undefined
-    ? new ServiceError('ERR_MAX_SIZE_EXCEEDED', `The upload would have more than ${maxUploadSize} bytes`, {
-        details: { limit: 'size', max: maxUploadSize },
-      })
-    : new ServiceError('ERR_SIZE_EXCEEDED', `The body would pass the size of the upload (${size} bytes)`, {
-        details: { offset, size },
-      });

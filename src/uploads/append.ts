@@ -5,7 +5,8 @@ import { type Body, isFull, type UploadRecord } from '../domain/upload.ts';
 import type { Sink } from '../ports/data-store.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { Owner, Owners } from '../ports/owners.ts';
-import { type Announced, isRepeatedLast, mayBeUndelivered, overrun, requireAppendable } from './append-checks.ts';
+import { type Announced, isRepeatedLast, mayBeUndelivered, requireAppendable } from './append-checks.ts';
+import { type Ceiling, ceilingOf } from './ceiling.ts';
 import { Commits } from './commits.ts';
 import type { CompleteUpload } from './complete.ts';
 import type { Digests } from './digests.ts';
@@ -37,7 +38,7 @@ export interface AppendRequest extends Announced {
  * Appends the body and answers with the record once its bytes and its offset are durable.
  *
  * Errors: `FILE_NOT_FOUND`, `FILE_NO_LONGER_EXISTS`, `INVALID_OFFSET`, `ERR_SIZE_EXCEEDED`, `ERR_MAX_SIZE_EXCEEDED`,
- * `UPLOAD_LOCKED`, `CHECKSUM_MISMATCH`, `UNAVAILABLE` (draining, or the body ended early), the store's.
+ * `QUOTA_EXCEEDED`, `UPLOAD_LOCKED`, `CHECKSUM_MISMATCH`, `UNAVAILABLE` (draining, or the body ended early), the store's.
  */
 export type AppendUpload = (request: AppendRequest) => Promise<UploadRecord>;
 
@@ -57,16 +58,18 @@ export const createAppend =
       check: async (waited) => {
         const entry = await findUpload(deps, request.id, request.clientId);
         // Who has waited for a writer at its offset has lost the race, and does not repeat what it has done.
-        if (waited || !isRepeatedLast(entry.value, request)) {
-          requireAppendable(entry.value, request, deps.maxUploadSize);
-        }
-        return withLength(entry, request);
+        const repeats = !waited && isRepeatedLast(entry.value, request);
+        const ceiling = await (repeats ? ceilingOf(deps, entry.value) : requireAppendable(deps, entry.value, request));
+        return { entry: withLength(entry, request), ceiling };
       },
-      work: (owner, entry) => append(deps, entry, request, owner),
+      work: (owner, { entry, ceiling }) => append(deps, entry, { ...request, ceiling }, owner),
     });
     await deps.kvStore.flush();
     return done.value;
   };
+
+/** A request with what was found out about it. */
+export type Accepted = AppendRequest & { readonly ceiling: Ceiling };
 
 const withLength = (entry: Entry<UploadRecord>, request: AppendRequest): Entry<UploadRecord> =>
   request.uploadLength === undefined ? entry : { ...entry, value: { ...entry.value, size: request.uploadLength } };
@@ -74,7 +77,7 @@ const withLength = (entry: Entry<UploadRecord>, request: AppendRequest): Entry<U
 const append = async (
   deps: AppendDeps,
   entry: Entry<UploadRecord>,
-  request: AppendRequest,
+  request: Accepted,
   owner: Owner,
 ): Promise<Entry<UploadRecord>> => {
   const { value: upload } = entry;
@@ -94,14 +97,14 @@ const appendTo = async (
   deps: AppendDeps,
   sink: Sink,
   entry: Entry<UploadRecord>,
-  request: AppendRequest,
+  request: Accepted,
   owner: Owner,
 ): Promise<Entry<UploadRecord>> => {
   const { value: upload } = entry;
   const allOrNothing = request.offset === undefined;
   const commits = new Commits(deps, sink, entry, !allOrNothing);
   const seen = watch(deps, upload, allOrNothing);
-  const room = (upload.size ?? deps.maxUploadSize) - upload.offset;
+  const room = request.ceiling.size - upload.offset;
   request.onAccepted?.();
   const received = await receive(request.body, sink, {
     limit: mayBeUndelivered(upload, request) ? Math.max(room, upload.undelivered?.length ?? 0) : room,
@@ -116,8 +119,7 @@ const appendTo = async (
   const committed = await commits.settled();
   const body = seen.body(received.bytes);
   const again = received.ending === 'end' && body !== undefined && isUndelivered(upload, body);
-  if (!again && (received.ending === 'overrun' || received.bytes > room))
-    throw overrun(committed.value, deps.maxUploadSize);
+  if (!again && (received.ending === 'overrun' || received.bytes > room)) throw request.ceiling.error(committed.value);
   // Without an offset the client cannot know how far it came, so a body that did not end counts for nothing.
   if (allOrNothing) requireWhole(received, owner, upload);
   const last = again

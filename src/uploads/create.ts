@@ -30,7 +30,7 @@ export interface NewUpload {
 export type CreateUpload = (upload: NewUpload) => Promise<UploadRecord>;
 
 /**
- * Errors: `VALIDATION_ERROR` (no size), `ERR_MAX_SIZE_EXCEEDED`, `UNSUPPORTED_CHECKSUM_ALGORITHM`,
+ * Errors: `VALIDATION_ERROR` (no size), `ERR_MAX_SIZE_EXCEEDED`, `QUOTA_EXCEEDED`, `UNSUPPORTED_CHECKSUM_ALGORITHM`,
  * `INVALID_METADATA`, `STORAGE_NOT_FOUND`.
  */
 export const createCreateUpload =

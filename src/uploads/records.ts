@@ -1,6 +1,7 @@
 /** Reading and changing upload records: what every use case of this folder starts from. */
 import { ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
+import { noUsage, type Quota, type UsageChange, usageDelta, usageOf } from '../domain/quota.ts';
 import { isSettled, lifetimeOf, mustTellJob, type UploadRecord } from '../domain/upload.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DataStore, Durable } from '../ports/data-store.ts';
@@ -14,6 +15,7 @@ export type PublishUpload = (publication: {
   readonly events?: readonly ServiceEvent[];
   readonly progress?: boolean;
   readonly dueAt?: number | undefined;
+  readonly usage?: UsageChange | undefined;
 }) => Promise<Entry<UploadRecord> | undefined>;
 
 /** What the use cases of this folder need; each takes the part that it uses. */
@@ -27,10 +29,12 @@ export interface UploadDeps {
   readonly tellJob: (upload: UploadRecord) => Promise<void>;
   /** Milliseconds after its last commit when an incomplete upload expires. */
   readonly uploadTtl: number;
+  /** What the uploads of one client may take up. */
+  readonly quota: Quota;
 }
 
 /** What writing a record needs. */
-export type SaveDeps = Pick<UploadDeps, 'publish' | 'clock' | 'uploadTtl'>;
+export type SaveDeps = Pick<UploadDeps, 'publish' | 'clock' | 'uploadTtl' | 'quota'>;
 
 /** How long after a change recovery looks whether the step that follows it was taken. */
 const followUpMs = 10_000;
@@ -84,7 +88,10 @@ export const appended = ({ offset, state }: Durable): Partial<UploadRecord> => (
   ...(state === undefined ? {} : { sink: state }),
 });
 
-/** Writes the record over the version it was made from; `undefined` when another writer was first. */
+/**
+ * Writes the record over the version it was made from; `undefined` when another writer was first.
+ * What the upload takes up is counted with it. Errors: `QUOTA_EXCEEDED`, and nothing is written.
+ */
 export const saveUpload = (
   deps: SaveDeps,
   base: Entry<UploadRecord>,
@@ -92,8 +99,21 @@ export const saveUpload = (
   told: { readonly events?: readonly ServiceEvent[]; readonly progress?: boolean } = {},
 ): Promise<Entry<UploadRecord> | undefined> => {
   const now = deps.clock.now();
-  const value = withExpiry({ ...base.value, ...change }, now, deps.uploadTtl);
-  return deps.publish({ topic: 'uploads', value, expectedVersion: base.version, ...told, dueAt: dueAt(value, now) });
+  const changed = withExpiry({ ...base.value, ...change }, now, deps.uploadTtl);
+  const value = { ...changed, counted: usageOf(changed) };
+  return deps.publish({
+    topic: 'uploads',
+    value,
+    expectedVersion: base.version,
+    ...told,
+    dueAt: dueAt(value, now),
+    usage: usageChange(deps.quota, base.value, value),
+  });
+};
+
+const usageChange = (quota: Quota, base: UploadRecord, upload: UploadRecord): UsageChange | undefined => {
+  const delta = usageDelta(base.counted ?? noUsage, usageOf(upload));
+  return delta && { clientId: upload.clientId, delta, quota };
 };
 
 /** When a record is no longer at the version that this request has read. */

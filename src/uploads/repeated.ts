@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import type { Body, UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { Owner } from '../ports/owners.ts';
-import type { AppendDeps, AppendRequest } from './append.ts';
-import { mayBeUndelivered, offsetMismatch, overrun } from './append-checks.ts';
+import type { Accepted, AppendDeps } from './append.ts';
+import { mayBeUndelivered, offsetMismatch } from './append-checks.ts';
 import { type Received, receive } from './receive.ts';
 import { changed, type SaveDeps, saveUpload, type UploadDeps } from './records.ts';
 
@@ -21,9 +21,9 @@ export const isUndelivered = ({ undelivered }: UploadRecord, body: Body): boolea
  * undelivered one again. Errors: `ERR_SIZE_EXCEEDED`, `INVALID_OFFSET` for any other.
  */
 export const receiveRepeated = async (
-  deps: Pick<AppendDeps, 'pace' | 'maxUploadSize' | 'storage'>,
+  deps: Pick<AppendDeps, 'pace' | 'storage'>,
   upload: UploadRecord,
-  request: AppendRequest,
+  request: Accepted,
   owner: Owner,
 ): Promise<Received> => {
   if (request.contentLength === 0) return { ending: 'end', bytes: 0 };
@@ -37,11 +37,11 @@ export const receiveRepeated = async (
     onChunk: (chunk) => void hash.update(chunk),
   });
   const { ending, bytes: length } = received;
-  if (ending === 'overrun') throw overrun(upload, deps.maxUploadSize);
+  if (ending === 'overrun') throw request.ceiling.error(upload);
   if (ending !== 'end' || (length === 0 && offset === upload.offset)) return received;
   const body = { length, sha256: hash.digest('hex') };
   if (isUndelivered(upload, body) || (await isStored(deps, upload, offset, body))) return received;
-  throw offset === upload.offset ? overrun(upload, deps.maxUploadSize) : offsetMismatch(upload, offset);
+  throw offset === upload.offset ? request.ceiling.error(upload) : offsetMismatch(upload, offset);
 };
 
 const nowhere = { write: () => true, drained: async () => {} };

@@ -20,7 +20,8 @@ t.test('an empty environment gives the defaults', (t) => {
     console: true,
     docs: false,
   });
-  t.strictSame([config.publicUrl, config.scratchDirectory], [undefined, undefined]);
+  const { publicUrl, scratchDirectory, quotaOpenUploads, quotaStoredBytes } = config;
+  for (const unset of [publicUrl, scratchDirectory, quotaOpenUploads, quotaStoredBytes]) t.equal(unset, undefined);
   t.equal(Object.isFrozen(config), true);
   t.end();
 });
@@ -35,6 +36,8 @@ t.test('every variable is read', (t) => {
     DURABILITY: 'process',
     SCRATCH_DIR: '/scratch',
     HOST: '',
+    QUOTA_OPEN_UPLOADS: '0',
+    QUOTA_STORED_BYTES: '1TiB',
   });
   t.match(config, {
     port: 8080,
@@ -44,6 +47,8 @@ t.test('every variable is read', (t) => {
     console: false,
     durability: 'process',
     scratchDirectory: '/scratch',
+    quotaOpenUploads: 0,
+    quotaStoredBytes: 2 ** 40,
     host: '0.0.0.0',
   });
   t.end();
@@ -59,6 +64,8 @@ t.test('all problems are reported at once, each with its variable', (t) => {
     CONSOLE: 'yes',
     PUBLIC_URL: 'https://example.org/path',
     LOG_LEVEL: 'loud',
+    QUOTA_OPEN_UPLOADS: '-1',
+    QUOTA_STORED_BYTES: 'all',
   };
   try {
     loadConfig(bad);

@@ -9,6 +9,7 @@ import { ServiceError } from '../../src/domain/errors.ts';
 import type { LoggedEvent } from '../../src/domain/event.ts';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
+import type { Quota } from '../../src/domain/quota.ts';
 import { systemClock } from '../../src/drivers/clock.ts';
 import { localDataStore } from '../../src/drivers/data/local/index.ts';
 import { localEvents } from '../../src/drivers/events/local/index.ts';
@@ -71,6 +72,7 @@ export interface RigOptions {
   readonly size?: number;
   /** Milliseconds. */
   readonly uploadTtl?: number;
+  readonly quota?: Quota;
 }
 
 export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
@@ -93,6 +95,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     tellJob: async ({ flow }) => (flow === undefined ? undefined : engine.wake(flow.jobId)),
     maxUploadSize: 1_000_000,
     pace: { idleMs: 5000, minRate: 0 },
+    quota: options.quota ?? {},
     uploadTtl: options.uploadTtl ?? 3_600_000,
     onError,
   });

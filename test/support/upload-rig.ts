@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { LoggedEvent } from '../../src/domain/event.ts';
+import type { Quota } from '../../src/domain/quota.ts';
 import type { UploadRecord } from '../../src/domain/upload.ts';
 import { localDataStore } from '../../src/drivers/data/local/index.ts';
 import { localEvents } from '../../src/drivers/events/local/index.ts';
@@ -34,6 +35,7 @@ export interface UploadRigOptions {
   readonly wrapRecords?: (store: KvStore) => KvStore;
   readonly tellJob?: (upload: UploadRecord) => Promise<void>;
   readonly clock?: Clock;
+  readonly quota?: Quota;
 }
 
 /** Milliseconds after which the uploads of a rig expire. */
@@ -62,6 +64,7 @@ export const uploadRig = async (t: Owner, options: UploadRigOptions = {}): Promi
     maxUploadSize: 1_000_000,
     pace: { idleMs: 5000, minRate: 0 },
     uploadTtl: rigTtl,
+    quota: options.quota ?? {},
     onError,
   });
   const entry = async (id: string): Promise<Entry<UploadRecord>> => {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { KvStore } from '../../src/ports/kv-store.ts';
 import {
   type Announced,
   isRepeatedLast,
@@ -8,26 +9,27 @@ import {
 import { sampleUpload } from '../support/sample-records.ts';
 
 const max = 100;
+const deps = { maxUploadSize: max, quota: {}, kvStore: {} as KvStore };
 const upload = sampleUpload({ size: 10, offset: 4, status: 'uploading' });
 
 t.test('what fits may come', async (t) => {
   for (const request of [{}, { offset: 4 }, { offset: 4, contentLength: 6 }, { contentLength: 6, uploadLength: 10 }]) {
-    t.doesNotThrow(() => requireAppendable(upload, request, max));
+    t.match(await requireAppendable(deps, upload, request), { size: 10 });
   }
 });
 
 t.test('what does not is named', async (t) => {
   const refuse = (request: Announced, error: { code: string; details?: object }, of = upload) =>
-    t.throws(() => requireAppendable(of, request, max), error);
-  refuse({ offset: 5 }, { code: 'INVALID_OFFSET', details: { 'expected-offset': 4, 'provided-offset': 5 } });
-  refuse({ offset: 4, contentLength: 7 }, { code: 'ERR_SIZE_EXCEEDED' });
-  refuse({ offset: 4, uploadLength: 11 }, { code: 'VALIDATION_ERROR' });
+    t.rejects(requireAppendable(deps, of, request), error);
+  await refuse({ offset: 5 }, { code: 'INVALID_OFFSET', details: { 'expected-offset': 4, 'provided-offset': 5 } });
+  await refuse({ offset: 4, contentLength: 7 }, { code: 'ERR_SIZE_EXCEEDED' });
+  await refuse({ offset: 4, uploadLength: 11 }, { code: 'VALIDATION_ERROR' });
   const { size: _, ...deferred } = upload;
-  refuse({ contentLength: 97 }, { code: 'ERR_MAX_SIZE_EXCEEDED', details: { max } }, deferred);
-  refuse({ contentLength: 4, uploadLength: 7 }, { code: 'ERR_SIZE_EXCEEDED' }, deferred);
-  refuse({ uploadLength: 3 }, { code: 'VALIDATION_ERROR' }, deferred);
-  refuse({ uploadLength: 101 }, { code: 'ERR_MAX_SIZE_EXCEEDED' }, deferred);
-  refuse({}, { code: 'FILE_NO_LONGER_EXISTS' }, { ...upload, status: 'cancelled' });
+  await refuse({ contentLength: 97 }, { code: 'ERR_MAX_SIZE_EXCEEDED', details: { max } }, deferred);
+  await refuse({ contentLength: 4, uploadLength: 7 }, { code: 'ERR_SIZE_EXCEEDED' }, deferred);
+  await refuse({ uploadLength: 3 }, { code: 'VALIDATION_ERROR' }, deferred);
+  await refuse({ uploadLength: 101 }, { code: 'ERR_MAX_SIZE_EXCEEDED' }, deferred);
+  await refuse({}, { code: 'FILE_NO_LONGER_EXISTS' }, { ...upload, status: 'cancelled' });
 });
 
 t.test('only a body that ends where the completed upload does can be its last', async (t) => {

@@ -23,7 +23,12 @@ const setUp = (sync: () => Promise<Durable>, options: { enabled?: boolean; lost?
   const sink = { sync } as Sink;
   return {
     published,
-    commits: new Commits({ publish, clock: realClock, uploadTtl: 60_000 }, sink, entry, options.enabled ?? true),
+    commits: new Commits(
+      { publish, clock: realClock, uploadTtl: 60_000, quota: {} },
+      sink,
+      entry,
+      options.enabled ?? true,
+    ),
   };
 };
 

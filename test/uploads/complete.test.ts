@@ -135,6 +135,7 @@ t.test('one that another request has completed already is not told again', async
     kvStore: rig.kvStore,
     clock: realClock,
     uploadTtl: 60_000,
+    quota: {},
     storage: () => rig.dataStore,
     tellJob: async () => {},
     publish: async ({ value, expectedVersion, events = [] }) => {

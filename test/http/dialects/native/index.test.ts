@@ -40,6 +40,25 @@ t.test('the limit of the service is in the headers of POST and HEAD', async (t) 
   t.equal((await uploads.post({ size: 1001 })).status, 413);
 });
 
+t.test('a used up quota is 403 for open uploads and 413 for bytes, and nothing is created', async (t) => {
+  const { uploads, url } = await start(t, { limits: { quotaOpenUploads: 2, quotaStoredBytes: 1000 }, flows: { copy } });
+  const first = await uploads.create({ size: 900 });
+  const large = await uploads.post({ size: 101 });
+  t.equal(large.status, 413);
+  t.match(await large.json(), { code: 'QUOTA_EXCEEDED', details: { limit: 'storedBytes', max: 1000, used: 900 } });
+  const { id } = await uploads.create({ uploadLengthDeferred: true });
+  const many = await uploads.post({ size: 1 });
+  t.equal(many.status, 403);
+  t.match(await many.json(), { code: 'QUOTA_EXCEEDED', details: { limit: 'openUploads', max: 2, used: 2 } });
+  t.match(await call(url, 'POST', '/api/flow/copy/default', {}), { status: 403, body: { code: 'QUOTA_EXCEEDED' } });
+  t.equal((await uploads.patch(id, 'x'.repeat(101), { offset: 0 })).status, 413);
+  const early = await uploads.patch(id, '', { offset: 0, headers: { 'upload-length': '101' } });
+  t.equal(early.status, 413);
+  t.equal((await uploads.patch(id, 'x'.repeat(100), { offset: 0 })).status, 200);
+  await uploads.remove(first.id);
+  t.equal((await uploads.post({ size: 900 })).status, 201);
+});
+
 t.test('a HEAD that fails has a status and no body', async (t) => {
   const { uploads } = await start(t);
   const response = await uploads.head('nope');
