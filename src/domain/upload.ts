@@ -56,7 +56,7 @@ export interface UploadRecord extends Sequenced {
   /** The bytes are gone. A completed upload loses them when its job needs them no longer. */
   readonly bytesRemoved?: true;
   /** While it can still grow: when it expires. Once it has failed or was cancelled: when it is forgotten. */
-  readonly expiresAt?: string;
+  readonly expiresAt?: string | undefined;
   /** What the counters of the client hold for this record: see `domain/quota`. */
   readonly counted?: Usage;
 }

@@ -24,7 +24,9 @@ export class Head {
 
   /** The first bytes of a file of this size, or nothing when they did not all come by here. */
   known(size: number): { head?: Buffer } {
-    return this.#length >= Math.min(size, headLength) ? { head: Buffer.concat(this.#chunks) } : {};
+    if (this.#length < Math.min(size, headLength)) return {};
+    const [first] = this.#chunks;
+    return { head: first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks) };
   }
 
   /** See `sniff`; nothing while more bytes could say more. */

@@ -52,9 +52,10 @@ const dueAt = (upload: UploadRecord, now: number): number | undefined => {
 };
 
 /** The record as it is written now: the time that it has left begins anew with every write. */
-const withExpiry = ({ expiresAt: _, ...upload }: UploadRecord, now: number, ttl: number): UploadRecord => {
+const withExpiry = (upload: UploadRecord, now: number, ttl: number): UploadRecord => {
   const lifetime = lifetimeOf(upload, ttl);
-  return lifetime === undefined ? upload : { ...upload, expiresAt: new Date(now + lifetime).toISOString() };
+  const expiresAt = lifetime === undefined ? undefined : new Date(now + lifetime).toISOString();
+  return { ...upload, expiresAt };
 };
 
 /** The upload of this client; another client's is as unknown as one that never was. */

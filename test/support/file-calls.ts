@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 /** The path that a descriptor of this process has open. */
 const pathOf = (fd: number): string => fs.readlinkSync(`/proc/self/fd/${fd}`);
 
-type Name = 'open' | 'writev' | 'fdatasync' | 'fsync' | 'ftruncate' | 'close';
+type Name = 'open' | 'writev' | 'fdatasync' | 'fsync' | 'ftruncate' | 'closeSync';
 
 /** The calls from now on, as `name path`, in their order. */
 export const recordCalls = (t: Test, names: readonly Name[]): string[] => {

@@ -9,10 +9,16 @@ import { quiet, until } from '../../../support/wait.ts';
 void t.test('a small upload is an open, a write, a sync of the file and of its directory, and a close', async (t) => {
   const { directory, store } = await openLocal(t);
   await put(store, 'uploads/first', 'makes the directory');
-  const calls = recordCalls(t, ['open', 'writev', 'fdatasync', 'fsync', 'ftruncate', 'close']);
+  const calls = recordCalls(t, ['open', 'writev', 'fdatasync', 'fsync', 'ftruncate', 'closeSync']);
   await put(store, 'uploads/x', 'small');
   const path = `${directory}/uploads/x`;
-  t.same(calls, [`open ${path}`, `writev ${path}`, `fdatasync ${path}`, `fsync ${directory}/uploads`, `close ${path}`]);
+  t.same(calls, [
+    `open ${path}`,
+    `writev ${path}`,
+    `fdatasync ${path}`,
+    `fsync ${directory}/uploads`,
+    `closeSync ${path}`,
+  ]);
 });
 
 void t.test('a new directory is made durable in the one above it', async (t) => {
@@ -188,7 +194,7 @@ void t.test('closing waits for the write in flight, and may be repeated', async 
   const { directory, store } = await openLocal(t);
   const sink = await store.append('uploads/x', { offset: 0 });
   const writes = holdCalls(t, 'writev');
-  const calls = recordCalls(t, ['close']);
+  const calls = recordCalls(t, ['closeSync']);
   sink.write(Buffer.from('in flight'));
   sink.write(Buffer.from('given up'));
   const closed = Promise.all([sink.close(), sink.close()]);
@@ -196,7 +202,7 @@ void t.test('closing waits for the write in flight, and may be repeated', async 
   t.same(calls, []);
   writes[0]?.();
   await closed;
-  t.same(calls, [`close ${directory}/uploads/x`]);
+  t.same(calls, [`closeSync ${directory}/uploads/x`]);
   t.equal(await readFile(`${directory}/uploads/x`, 'utf8'), 'in flight');
   await t.rejects(sink.sync(), { code: 'STORAGE_ERROR' });
 });
@@ -205,7 +211,7 @@ void t.test('closing waits for a sync', async (t) => {
   const { directory, store } = await openLocal(t);
   const sink = await store.append('uploads/x', { offset: 0 });
   const syncs = holdCalls(t, 'fdatasync');
-  const calls = recordCalls(t, ['close']);
+  const calls = recordCalls(t, ['closeSync']);
   sink.write(Buffer.from('abc'));
   const finished = sink.finish();
   await until(() => syncs.length === 1);
@@ -214,7 +220,7 @@ void t.test('closing waits for a sync', async (t) => {
   t.same(calls, []);
   syncs[0]?.();
   await closed;
-  t.same(calls, [`close ${directory}/uploads/x`]);
+  t.same(calls, [`closeSync ${directory}/uploads/x`]);
   t.same(await finished, { offset: 3 }, 'and the sync tells what it has reached');
 });
 
