@@ -4,12 +4,12 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, CDPSession, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { startFaultProxy } from '../faults/proxy.ts';
 import { findChromium, launchChromium } from '../services/chromium.ts';
 import { makePhoto } from '../support/photo.ts';
 import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { gate } from '../support/wait.ts';
-import { startCuttingProxy } from './cutting-proxy.ts';
 
 const executable = findChromium();
 const skip = executable === undefined ? 'no Chromium, and TEST_SERVICES=embedded' : false;
@@ -170,12 +170,12 @@ t.test('the page', { skip }, async (t) => {
   });
 
   t.test('a cut connection is told and resumed', async (t) => {
-    const proxy = await startCuttingProxy(t, url);
+    const proxy = await startFaultProxy(t, url);
     const { page } = await openPage(t, browser, `${proxy.url}/`);
     const bytes = randomBytes(20_000_000);
     const path = join(directory, 'noise.bin');
     await writeFile(path, bytes);
-    proxy.cutAfter(12_000_000, 600);
+    proxy.set({ after: 12_000_000, by: 'rst' });
     const patches: number[] = [];
     page.on('request', (request) => {
       if (request.method() === 'PATCH') patches.push(Number(request.headers()['upload-offset']));
@@ -183,6 +183,7 @@ t.test('the page', { skip }, async (t) => {
     await page.locator('#files').setInputFiles(path);
     const run = page.locator('.run');
     await run.getByText('The service cannot be reached. Trying again in 1 s').waitFor();
+    proxy.set({});
     await run.getByText('Stored', { exact: true }).waitFor();
     t.equal(proxy.cuts, 1);
     t.same(patches.slice(0, 2), [0, 8 * 1024 * 1024]);
@@ -191,15 +192,16 @@ t.test('the page', { skip }, async (t) => {
   });
 
   t.test('a cut while a flow runs loses no event', async (t) => {
-    const proxy = await startCuttingProxy(t, url);
+    const proxy = await startFaultProxy(t, url);
     const { page } = await openPage(t, browser, `${proxy.url}/`);
     await flowSelect(page).selectOption({ label: 'Two sizes' });
     const sockets: string[] = [];
     page.on('websocket', (socket) => sockets.push(socket.url()));
-    proxy.cutBefore('node_started', 300);
+    proxy.set({ before: 'node_started', by: 'rst' });
     await page.locator('#files').setInputFiles(photoPath);
     const run = page.locator('.run');
     await run.getByText(/connection is lost|cannot be reached/).waitFor();
+    proxy.set({});
     await run.getByText('Done in').waitFor();
     t.equal(proxy.cuts, 1);
     t.match(sockets[0], /since=0$/);
