@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { cpuSeconds } from '../bench/usage.ts';
 import { type EventSocket, openEvents, type ReceivedFrame } from '../support/event-socket.ts';
 import type { RunningService } from '../support/running-service.ts';
+import { filesBelow } from '../support/stored-files.ts';
 import { uploadClient } from '../support/upload-client.ts';
 import { until } from '../support/wait.ts';
 import { childrenOf, isAlive } from '../workers/children.ts';
@@ -108,11 +109,6 @@ const busyWorker = async (service: RunningService, events: EventSocket, attempt 
 const startSlow = async (service: RunningService): Promise<RunningJob> => {
   const job = await startJob(service);
   return { ...job, child: await busyWorker(service, job.events) };
-};
-
-const filesBelow = async (directory: string): Promise<readonly string[]> => {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 };
 
 const scratchOf = ({ data }: Lives): Promise<readonly string[]> => readdir(join(data, 'scratch', 'sluice-jobs'));
