@@ -116,16 +116,18 @@ const createNetwork = () => {
       from.pause();
       carried = carry(to, data).then(() => void from.resume());
     });
-    from.on('end', async () => {
+    /** When all that came before has passed. */
+    const then = async (work: () => void) => {
       await carried;
       await road.passed;
-      to.end();
-    });
+      work();
+    };
+    from.on('end', () => then(() => to.end()));
     // Followed by `close`.
     from.on('error', () => undefined);
     from.on('close', () => {
       sockets.delete(from);
-      void road.passed.then(() => to.destroy());
+      return then(() => to.destroy());
     });
   };
   const join = (client: Socket, upstream: Socket) => {
