@@ -39,11 +39,13 @@ export type SaveDeps = Pick<UploadDeps, 'publish' | 'clock' | 'uploadTtl' | 'quo
 /** How long after a change recovery looks whether the step that follows it was taken. */
 const followUpMs = 10_000;
 
-/** A step is still to be taken: the verification, the word to the job, the removal of the bytes. */
-const isUnfinished = (upload: UploadRecord): boolean => {
-  if (!isAlive(upload)) return upload.bytesRemoved !== true;
-  return mustTellJob(upload) || upload.status === 'finalizing';
-};
+/** All bytes are there, but nobody has said so yet: a checksum is verified, or an empty file is made. */
+export const mustComplete = ({ status, size }: UploadRecord): boolean =>
+  status === 'finalizing' || (status === 'created' && size === 0);
+
+/** A step is still to be taken: the completion, the word to the job, the removal of the bytes. */
+const isUnfinished = (upload: UploadRecord): boolean =>
+  isAlive(upload) ? mustTellJob(upload) || mustComplete(upload) : upload.bytesRemoved !== true;
 
 /** When recovery must look at the record: after the step that is due now, else when the record's time has come. */
 const dueAt = (upload: UploadRecord, now: number): number | undefined => {

@@ -2,7 +2,7 @@ import type { UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { CompleteUpload } from './complete.ts';
 import type { ExpireUploads } from './expire.ts';
-import { finishEnd, settleWithJob, type UploadDeps } from './records.ts';
+import { finishEnd, mustComplete, settleWithJob, type UploadDeps } from './records.ts';
 
 /**
  * Takes the steps that are due: those that a crash has cut off (verifications, jobs of settled uploads that were not
@@ -30,7 +30,7 @@ export const createRecover =
 
 const recover = async (deps: RecoverDeps, entry: Entry<UploadRecord>): Promise<unknown> => {
   const { status, bytesRemoved } = entry.value;
-  if (status === 'finalizing') return deps.complete(entry, {});
+  if (mustComplete(entry.value)) return deps.complete(entry, {});
   if (status === 'completed') return settleWithJob(deps, entry);
   if (status === 'created' || status === 'uploading') return deps.expire(entry);
   return bytesRemoved === true ? deps.forget(entry) : finishEnd(deps, entry);

@@ -23,8 +23,8 @@ type Random = () => number;
 
 const mebibyte = 1_048_576;
 
-/** As many small sizes as large ones: from one byte to 32 MiB, by the power of two. */
-const anySize = (random: Random): number => Math.floor(2 ** (random() * 25));
+/** As many small sizes as large ones: from none to 32 MiB, by the power of two. */
+const anySize = (random: Random): number => Math.floor(2 ** (random() * 25)) - 1;
 
 export const anyTransfer = (random: Random, contentOf: (length: number) => Buffer): Transfer => {
   const content = contentOf(anySize(random));

@@ -61,6 +61,13 @@ export const createSink = ({ fd, offset, owned, fresh, durable, syncName, room }
     await guard(settled((done) => fs.ftruncate(fd, length, done)));
   };
 
+  // The end of what was promised to be there.
+  let kept = offset;
+  /** Cuts off what nobody was promised: on a full disk others wait for its room. Where that fails it does no harm. */
+  const giveBack = async (): Promise<void> => {
+    if (writer.position() > kept) await settled((done) => fs.ftruncate(fd, kept, done)).catch(() => {});
+  };
+
   return {
     write: writer.push,
     drained: writer.drained,
@@ -68,6 +75,7 @@ export const createSink = ({ fd, offset, owned, fresh, durable, syncName, room }
       writer.check();
       const end = writer.position();
       await sync(end);
+      kept = end;
       return { offset: end };
     },
     finish: async ({ length } = {}) => {
@@ -76,9 +84,13 @@ export const createSink = ({ fd, offset, owned, fresh, durable, syncName, room }
       if (end > writer.position()) throw lacking(end - writer.position());
       if (length !== undefined && !(fresh && end === writer.position())) await cut(length);
       await sync(end);
+      kept = end;
       return { offset: end };
     },
-    close: createClose(fd, () => Promise.all([writer.stop(), busy]).finally(leave)),
+    close: createClose(fd, async () => {
+      await Promise.all([writer.stop(), busy]).finally(leave);
+      await giveBack();
+    }),
   };
 };
 

@@ -25,11 +25,31 @@ export const openDatabase = (path: string): DatabaseSync => {
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     database.exec('BEGIN EXCLUSIVE; COMMIT');
+    reserveLog(`${path}-wal`);
     return database;
   } catch (error) {
     database.close();
     if (resultCode(error) !== busy) throw error;
     throw new Error(`The database ${path} is in use by another process`, { cause: error });
+  }
+};
+
+/** Bytes: as many as the WAL has when SQLite begins it anew (1000 pages of 4 KiB, each with a header). */
+const logSize = 5 * 1024 * 1024;
+
+/**
+ * Takes the room of the WAL in advance, so that a full disk does not keep anybody from deleting. What lies beyond its
+ * last frame is not read: a frame of zeros names no page (SQLite, "WAL File Format").
+ */
+const reserveLog = (path: string): void => {
+  const { size } = fs.statSync(path);
+  const fd = fs.openSync(path, 'r+');
+  try {
+    if (size < logSize) fs.writeSync(fd, Buffer.alloc(logSize - size), 0, logSize - size, size);
+  } catch {
+    // The disk is full already; whoever writes meets the same error and tells it.
+  } finally {
+    fs.closeSync(fd);
   }
 };
 

@@ -90,7 +90,7 @@ void t.test('a length that was not reached does not fill the file with zeros', a
   sink.write(Buffer.from('abc'));
   await t.rejects(sink.finish({ length: 5 }), { code: 'STORAGE_ERROR' });
   await sink.close();
-  t.equal(await readFile(`${directory}/uploads/x`, 'utf8'), 'abc');
+  t.equal(await readFile(`${directory}/uploads/x`, 'utf8'), '', 'and what was not made durable gives its room back');
 });
 
 void t.test('acknowledged bytes that are gone are not replaced by zeros', async (t) => {
@@ -133,7 +133,7 @@ void t.test('a write that takes nothing is an error and not a loop', async (t) =
   await sink.close();
 });
 
-void t.test('after a failed write every call rejects, and the bytes before it stay', async (t) => {
+void t.test('after a failed write every call rejects, and the bytes that are safe stay', async (t) => {
   const { directory, store } = await openLocal(t);
   writeShort(t, 4, (call) => call === 2);
   const sink = await store.append('uploads/x', { offset: 0 });
@@ -151,7 +151,7 @@ void t.test('after a failed write every call rejects, and the bytes before it st
   await t.rejects(sink.finish(), full);
   await t.resolves(sink.close());
   await t.rejects(sink.sync(), full, 'the first failure is the one that counts');
-  t.equal(await readFile(`${directory}/uploads/x`, 'utf8'), '01234567');
+  t.equal(await readFile(`${directory}/uploads/x`, 'utf8'), '0123', 'the room of all others is given back');
 });
 
 void t.test('a full disk is STORAGE_FULL', { skip: !fs.existsSync('/dev/full') && 'no /dev/full' }, async (t) => {
@@ -203,7 +203,7 @@ void t.test('closing waits for the write in flight, and may be repeated', async 
   writes[0]?.();
   await closed;
   t.same(calls, [`closeSync ${directory}/uploads/x`]);
-  t.equal(await readFile(`${directory}/uploads/x`, 'utf8'), 'in flight');
+  t.equal(await readFile(`${directory}/uploads/x`, 'utf8'), '', 'nobody was promised what it has written');
   await t.rejects(sink.sync(), { code: 'STORAGE_ERROR' });
 });
 
