@@ -1,14 +1,6 @@
 /** What a client's uploads take up, and how much they may (WIRE 7, `QUOTA_EXCEEDED`). */
 import { ServiceError } from './errors.ts';
-import { isSettled, type UploadRecord } from './upload.ts';
-
-/** Counters of one client; those of clients without an id are shared. */
-export interface Usage {
-  /** Uploads that have not settled. */
-  readonly openUploads: number;
-  /** Bytes in the data store, or promised to it: a known size counts from the creation until the bytes are removed. */
-  readonly storedBytes: number;
-}
+import { isSettled, type UploadRecord, type Usage } from './upload.ts';
 
 /** What one client may take up; absent: as much as it likes. */
 export type Quota = { readonly [K in keyof Usage]?: number | undefined };

@@ -1,6 +1,5 @@
 /** The upload record, its states and the arithmetic of its offset (WIRE 1). */
 import type { EventError, Sequenced } from './event.ts';
-import type { Usage } from './quota.ts';
 
 export type UploadStatus = 'created' | 'uploading' | 'finalizing' | 'completed' | 'failed' | 'cancelled';
 
@@ -19,6 +18,14 @@ export interface Body {
   readonly length: number;
   /** Lower-case hex. */
   readonly sha256: string;
+}
+
+/** Counters of one client; those of clients without an id are shared. */
+export interface Usage {
+  /** Uploads that have not settled. */
+  readonly openUploads: number;
+  /** Bytes in the data store, or promised to it: a known size counts from the creation until the bytes are removed. */
+  readonly storedBytes: number;
 }
 
 /** As kept in the key-value store. Times are ISO 8601, sizes are bytes. */

@@ -2,14 +2,14 @@
  * Where records live: uploads, jobs and the flow definitions that jobs are pinned to.
  *
  * Every write is conditional on the version that its writer read, and changes the record, its event log, its place in
- * the index of deadlines and the counters of its client together or not at all. Deliberately not part of it: blind writes, locks, queries by
- * content, notifications (that is the `EventBroadcaster`).
+ * the index of deadlines and the counters of its client together or not at all. Deliberately not part of it: blind
+ * writes, locks, queries by content, notifications (that is the `EventBroadcaster`).
  */
 import type { LoggedEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { Usage, UsageChange } from '../domain/quota.ts';
-import type { UploadRecord } from '../domain/upload.ts';
+import type { UsageChange } from '../domain/quota.ts';
+import type { UploadRecord, Usage } from '../domain/upload.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { Owners } from './owners.ts';
 

@@ -1,16 +1,10 @@
 /** What a PATCH can be refused for before a byte of it is read, and the errors that say so. */
 import { ServiceError } from '../domain/errors.ts';
 import type { UploadRecord } from '../domain/upload.ts';
+import type { Announced } from './append-request.ts';
 import { type Ceiling, type CeilingDeps, ceilingOf } from './ceiling.ts';
 import { requireSizeWithin } from './create.ts';
 import { requireAlive } from './records.ts';
-
-/** What a request says of the body that it brings; see `AppendRequest`. */
-export interface Announced {
-  readonly offset?: number | undefined;
-  readonly contentLength?: number | undefined;
-  readonly uploadLength?: number | undefined;
-}
 
 /** Refuses what can be refused at all, and says how far the upload may grow. */
 export const requireAppendable = async (

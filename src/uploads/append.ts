@@ -1,38 +1,20 @@
-import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
-import { ServiceError } from '../domain/errors.ts';
 import { type Body, isFull, type UploadRecord } from '../domain/upload.ts';
 import type { Sink } from '../ports/data-store.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { Owner, Owners } from '../ports/owners.ts';
-import { type Announced, isRepeatedLast, mayBeUndelivered, requireAppendable } from './append-checks.ts';
-import { type Ceiling, ceilingOf } from './ceiling.ts';
+import { isRepeatedLast, mayBeUndelivered, requireAppendable } from './append-checks.ts';
+import type { Accepted, AppendRequest } from './append-request.ts';
+import { ceilingOf } from './ceiling.ts';
 import { Commits } from './commits.ts';
 import type { CompleteUpload } from './complete.ts';
+import { cutShort, requireWhole } from './cut-short.ts';
 import type { Digests } from './digests.ts';
-import { Head } from './head.ts';
+import { type Observer, observe } from './observe.ts';
 import { asOwner } from './own.ts';
 import type { Pace } from './pace.ts';
 import { type Received, receive } from './receive.ts';
 import { appended, changed, durableOf, findUpload, saveUpload, type UploadDeps } from './records.ts';
 import { forgetUndelivered, isUndelivered, receiveRepeated, rememberUndelivered } from './repeated.ts';
-
-export interface AppendRequest extends Announced {
-  readonly id: string;
-  readonly clientId?: string | undefined;
-  /** `Upload-Offset`. Absent: the body counts whole or not at all (WIRE 1, rule 3). */
-  readonly offset?: number | undefined;
-  /** `Content-Length`, when the request has one. */
-  readonly contentLength?: number | undefined;
-  /** `Upload-Length`: fixes a length that was deferred. */
-  readonly uploadLength?: number | undefined;
-  /** Its chunks are given up to the store: see `AppendOptions.owned`. */
-  readonly body: Readable;
-  /** Called when nothing speaks against the body and it is about to be read. */
-  readonly onAccepted?: (() => void) | undefined;
-  /** Asked after the append when there was no offset: `false` if the answer is known not to have reached the client. */
-  readonly delivered?: (() => Promise<boolean>) | undefined;
-}
 
 /**
  * Appends the body and answers with the record once its bytes and its offset are durable.
@@ -68,9 +50,6 @@ export const createAppend =
     return done.value;
   };
 
-/** A request with what was found out about it. */
-export type Accepted = AppendRequest & { readonly ceiling: Ceiling };
-
 const withLength = (entry: Entry<UploadRecord>, request: AppendRequest): Entry<UploadRecord> =>
   request.uploadLength === undefined ? entry : { ...entry, value: { ...entry.value, size: request.uploadLength } };
 
@@ -103,7 +82,7 @@ const appendTo = async (
   const { value: upload } = entry;
   const allOrNothing = request.offset === undefined;
   const commits = new Commits(deps, sink, entry, !allOrNothing);
-  const seen = watch(deps, upload, allOrNothing);
+  const seen = observe(deps.digests, upload, allOrNothing);
   const room = request.ceiling.size - upload.offset;
   request.onAccepted?.();
   const received = await receive(request.body, sink, {
@@ -129,37 +108,13 @@ const appendTo = async (
   return last;
 };
 
-/** Whatever else is to be known of a body is found out while it passes by. */
-const watch = (deps: AppendDeps, upload: UploadRecord, allOrNothing: boolean) => {
-  const head = new Head(upload.offset === 0);
-  const whole = upload.checksum === undefined ? undefined : deps.digests.resume(upload.id, upload.offset);
-  const own = allOrNothing ? createHash('sha256') : undefined;
-  return {
-    add: (chunk: Buffer): void => {
-      head.add(chunk);
-      whole?.update(chunk);
-      own?.update(chunk);
-    },
-    /** For an all-or-nothing body. */
-    body: (length: number): Body | undefined => own && { length, sha256: own.digest('hex') },
-    /** What the completion need not read the file for. */
-    known: (size: number) => ({ ...head.known(size), ...(whole === undefined ? {} : { sha256: whole.digest('hex') }) }),
-    /** The type, if the bytes that tell it have all passed. */
-    type: () => head.type(),
-    /** For the body that follows this one. */
-    keep: (offset: number): void => {
-      if (whole !== undefined) deps.digests.keep(upload.id, offset, whole);
-    },
-  };
-};
-
 /** Makes the rest durable and records it; completes the upload when that was all of it. */
 const commitRest = async (
   deps: AppendDeps,
   sink: Sink,
   committed: Entry<UploadRecord>,
   end: number,
-  { seen, owner }: { readonly seen: ReturnType<typeof watch>; readonly owner: Owner },
+  { seen, owner }: { readonly seen: Observer; readonly owner: Owner },
 ): Promise<Entry<UploadRecord>> => {
   const { size, id } = committed.value;
   const durable = await sink.finish(end === size ? { length: size } : {});
@@ -193,18 +148,4 @@ const requireOwn = async (
   // The error tells the offset too, and whoever has displaced this writer will.
   await deps.kvStore.flush();
   throw cutShort(received, owner, upload);
-};
-
-const requireWhole = (received: Received, owner: Owner, upload: UploadRecord): void => {
-  if (received.ending !== 'end') throw cutShort(received, owner, upload);
-};
-
-const cutShort = ({ ending }: Received, owner: Owner, upload: UploadRecord): ServiceError => {
-  if (owner.stopped === 'displaced' || ending === 'silent') {
-    return new ServiceError('INVALID_OFFSET', 'Another request has taken over this upload', {
-      details: { 'expected-offset': upload.offset },
-    });
-  }
-  const text = ending === 'stopped' ? 'The service is shutting down' : 'The body ended early';
-  return new ServiceError('UNAVAILABLE', `${text}; the upload is at offset ${upload.offset}`, { retryAfter: 1 });
 };

@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto';
 import type { Body, UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { Owner } from '../ports/owners.ts';
-import type { Accepted, AppendDeps } from './append.ts';
 import { mayBeUndelivered, offsetMismatch } from './append-checks.ts';
+import type { Accepted } from './append-request.ts';
+import type { Pace } from './pace.ts';
 import { type Received, receive } from './receive.ts';
 import { changed, type SaveDeps, saveUpload, type UploadDeps } from './records.ts';
 
@@ -21,7 +22,7 @@ export const isUndelivered = ({ undelivered }: UploadRecord, body: Body): boolea
  * undelivered one again. Errors: `ERR_SIZE_EXCEEDED`, `INVALID_OFFSET` for any other.
  */
 export const receiveRepeated = async (
-  deps: Pick<AppendDeps, 'pace' | 'storage'>,
+  deps: Pick<UploadDeps, 'storage'> & { readonly pace: Pace },
   upload: UploadRecord,
   request: Accepted,
   owner: Owner,
@@ -48,7 +49,7 @@ const nowhere = { write: () => true, drained: async () => {} };
 
 /** Whether the upload ends with this body, which was sent for `offset`. */
 const isStored = async (
-  deps: Pick<AppendDeps, 'storage'>,
+  deps: Pick<UploadDeps, 'storage'>,
   upload: UploadRecord,
   offset: number,
   { length, sha256 }: Body,

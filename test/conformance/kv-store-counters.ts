@@ -1,6 +1,7 @@
 /** The part of the suite of key-value stores that is about the counters of clients. */
 import type { Test } from 'tap';
-import { noUsage, type Quota, type Usage } from '../../src/domain/quota.ts';
+import { noUsage, type Quota } from '../../src/domain/quota.ts';
+import type { Usage } from '../../src/domain/upload.ts';
 import type { KvStore } from '../../src/ports/kv-store.ts';
 import type { Fixture } from '../support/fixture.ts';
 import { sampleEvent, sampleUpload } from '../support/sample-records.ts';

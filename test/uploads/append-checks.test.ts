@@ -1,11 +1,7 @@
 import t from 'tap';
 import type { KvStore } from '../../src/ports/kv-store.ts';
-import {
-  type Announced,
-  isRepeatedLast,
-  mayBeUndelivered,
-  requireAppendable,
-} from '../../src/uploads/append-checks.ts';
+import { isRepeatedLast, mayBeUndelivered, requireAppendable } from '../../src/uploads/append-checks.ts';
+import type { Announced } from '../../src/uploads/append-request.ts';
 import { sampleUpload } from '../support/sample-records.ts';
 
 const max = 100;

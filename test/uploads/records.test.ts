@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import t from 'tap';
-import { noUsage, type Usage } from '../../src/domain/quota.ts';
+import { noUsage } from '../../src/domain/quota.ts';
+import type { Usage } from '../../src/domain/upload.ts';
 import { movedClock } from '../support/clock.ts';
 import { rigTtl, uploadRig } from '../support/upload-rig.ts';
 

@@ -1,6 +1,11 @@
 /** The rows written last, as text: what is parsed anew cannot be changed under anybody's hands. */
 import type { Collection } from '../../../ports/kv-store.ts';
-import type { Row } from './records.ts';
+
+/** A row of `records`, as it is read and kept. */
+export interface Row {
+  readonly version: number;
+  readonly body: string;
+}
 
 /** Rows kept. More than this are seldom at work at once, and a row is about a kilobyte. */
 const capacity = 2000;

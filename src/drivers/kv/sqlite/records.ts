@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LoggedEvent } from '../../../domain/event.ts';
 import type { Change, Collection, Collections, Entry } from '../../../ports/kv-store.ts';
-import { createCache } from './cache.ts';
+import { createCache, type Row } from './cache.ts';
 import { createUsage } from './usage.ts';
 
 const schema = `
@@ -23,12 +23,6 @@ const schema = `
     PRIMARY KEY (collection, id, seq)
   ) WITHOUT ROWID;
 `;
-
-/** A row of `records`, as it is read and kept. */
-export interface Row {
-  readonly version: number;
-  readonly body: string;
-}
 
 /** A change as it is written; made when it is asked for, so that the caller may change its value afterwards. */
 export interface Write extends Omit<Change<Collection>, 'value' | 'events'> {

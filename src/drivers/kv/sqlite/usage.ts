@@ -1,6 +1,7 @@
 /** The counters of clients. */
 import type { DatabaseSync } from 'node:sqlite';
-import { type Quota, requireWithin, type Usage, type UsageChange } from '../../../domain/quota.ts';
+import { type Quota, requireWithin, type UsageChange } from '../../../domain/quota.ts';
+import type { Usage } from '../../../domain/upload.ts';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS usage (
