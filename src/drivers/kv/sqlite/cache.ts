@@ -7,8 +7,8 @@ export interface Row {
   readonly body: string;
 }
 
-/** Rows kept. More than this are seldom at work at once, and a row is about a kilobyte. */
-const capacity = 2000;
+/** Rows kept: enough for the uploads that are at work at once. */
+const capacity = 256;
 
 /** Longer rows are left to the database. */
 const longest = 16_384;
