@@ -62,13 +62,13 @@ export const receive = (
       finish('cut');
     };
     const pace = createPace(options.pace);
-    const onTick_ = () => {
+    const judge = () => {
       onTick?.(bytes);
       // A sink that is slow is not a client that is silent.
       const verdict = pace(waiting ? undefined : bytes, owner.isAwaited());
       if (verdict !== undefined) finish(verdict);
     };
-    const timer = setInterval(onTick_, tickMs(options.pace));
+    const timer = setInterval(judge, tickMs(options.pace));
 
     const onData = (chunk: Buffer) => {
       if (bytes + chunk.length > limit) return finish('overrun');
