@@ -62,8 +62,8 @@ const readEdges = (listed: readonly unknown[], nodeIds: ReadonlySet<string>) => 
   const problems: Problem[] = [];
   const seen = new Set<string>();
   for (const [index, edge] of listed.entries()) {
-    if (!isFields(edge) || typeof edge['source'] !== 'string' || typeof edge['target'] !== 'string') continue;
-    const { source, target } = edge as unknown as FlowEdge;
+    const { source, target } = isFields(edge) ? edge : {};
+    if (typeof source !== 'string' || typeof target !== 'string') continue;
     const found = edgeProblems({ source, target, index }, nodeIds, seen);
     seen.add(edgeName({ source, target }));
     problems.push(...found);
