@@ -8,6 +8,8 @@ export interface NodeSettings {
   readonly retries?: number;
   /** Limit of one attempt; default: what is left of the flow's. */
   readonly timeout?: number;
+  /** When it fails after its retries: `fail` the job (default), or go on as if it were skipped, with a warning. */
+  readonly onError?: 'fail' | 'skip';
 }
 
 export interface FlowNode extends NodeSettings {
@@ -19,6 +21,10 @@ export interface FlowNode extends NodeSettings {
 export interface FlowEdge {
   readonly source: string;
   readonly target: string;
+  /** The way out of a source that has several: `true` and `false` of a `conditional`. */
+  readonly sourceHandle?: string;
+  /** The way into a target that has several: `overlay` of a `watermark`. Absent: the main one. */
+  readonly targetHandle?: string;
 }
 
 /** Limits for every file that enters the flow; a `file-input` may narrow them. */

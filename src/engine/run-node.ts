@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { ServiceError } from '../domain/errors.ts';
 import { safeFileName } from '../domain/file-name.ts';
 import type { JobFile, JobRecord } from '../domain/job.ts';
-import type { WorkerOutput } from '../ports/worker-pool.ts';
+import type { MadeFile } from '../ports/worker-pool.ts';
 import { isIntermediate } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import type { Session } from './session.ts';
@@ -28,16 +28,17 @@ export const runNode = async (
   try {
     await mkdir(join(directory, 'in'), { recursive: true });
     await mkdir(join(directory, 'out'));
+    const intermediate = isIntermediate(flow, nodeId, roleOf);
     const task = {
-      kind: node.type,
-      options: node.options ?? {},
+      chains: [[{ nodeId, kind: node.type, options: node.options ?? {}, intermediate }]],
       files: await materialize(deps, files, join(directory, 'in')),
       directory: join(directory, 'out'),
-      intermediate: isIntermediate(flow, nodeId, roleOf),
       limits: deps.limits,
+      values: {},
     };
-    const outputs = await deps.workerPool.run(task, signal);
-    return await publishOutputs(deps, job, nodeId, outputs, signal);
+    const [outputs = []] = await deps.workerPool.run(task, signal);
+    const made = outputs.filter((output) => 'path' in output);
+    return await publishOutputs(deps, job, nodeId, made, signal);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -57,7 +58,7 @@ const publishOutputs = async (
   deps: EngineDeps,
   job: JobRecord,
   nodeId: string,
-  outputs: readonly WorkerOutput[],
+  outputs: readonly MadeFile[],
   signal: AbortSignal,
 ): Promise<readonly JobFile[]> => {
   const files: JobFile[] = [];

@@ -52,6 +52,7 @@ export const optimizeNode = defineNode({
   kind: 'optimize',
   name: 'Optimize',
   role: 'process',
+  pixels: true,
   options,
   accepts: imageTypes,
   produces: ({ format }, incoming) => (format === undefined ? imageGlobs(incoming) : [typeOf(format)]),

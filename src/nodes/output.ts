@@ -9,4 +9,5 @@ export const outputNode = defineNode({
   options: Type.Object({}, { additionalProperties: false }),
   accepts: ['*/*'],
   produces: (_options, incoming) => incoming,
+  pass: (_options, files) => files.map((_file, index) => ({ passes: index })),
 });

@@ -63,6 +63,7 @@ export const resizeNode = defineNode({
   kind: 'resize',
   name: 'Resize',
   role: 'process',
+  pixels: true,
   options,
   accepts: imageTypes,
   produces: (_options, incoming) => imageGlobs(incoming),

@@ -7,7 +7,7 @@ import { markCallSite } from '../domain/call-site.ts';
 import type { KeyedNode } from '../domain/define-flow.ts';
 import type { NodeSettings } from '../domain/flow.ts';
 import type { JsonValue } from '../domain/upload.ts';
-import type { WorkerFile, WorkerLimits } from './worker-pool.ts';
+import type { PassedFile, WorkerFile, WorkerLimits } from './worker-pool.ts';
 
 /** What a worker kind gets for one run. */
 export interface NodeRun<Options> {
@@ -21,6 +21,12 @@ export interface NodeRun<Options> {
 /** A file that a kind has written into `directory`. */
 export interface NodeOutput extends WorkerFile {
   readonly meta: { readonly [key: string]: JsonValue };
+}
+
+/** What is known of a file without its bytes. */
+export interface NodeFile extends Omit<WorkerFile, 'path'> {
+  /** Bytes. */
+  readonly size: number;
 }
 
 export interface NodeDescription<
@@ -37,8 +43,8 @@ export interface NodeDescription<
   readonly options: Schema;
   /**
    * - `input`: no incoming edges; its files are uploads, and the engine waits for them.
-   * - `process`: has `run`, and runs in a worker.
-   * - `output`: hands its input on as final outputs.
+   * - `process`: makes files or decides about them, by `pass` or by `run` in a worker.
+   * - `output`: ends a branch; what it hands on is meant for people.
    */
   readonly role: 'input' | 'process' | 'output';
   /** Globs of the media types that it takes; none for inputs. */
@@ -47,8 +53,22 @@ export interface NodeDescription<
   produces(options: Static<Schema>, incoming: readonly string[]): readonly Produces[];
   /** Checks between options that a schema cannot express: a message that begins with the option's name, or nothing. */
   check?(options: Static<Schema>): string | undefined;
+  /** Other ways in beside the main one, by name: edges say `targetHandle`. */
+  readonly inputHandles?: readonly string[];
+  /** The ways out, when there is no main one: every edge from the node says `sourceHandle`. */
+  readonly outputHandles?: readonly string[];
+  /**
+   * One picture in, one picture out, for each of the files, through `image/open` and `image/encode`: the kind takes
+   * bare pixels from such a node before it, leaves the encoding to such a node behind it, and shares a worker with both.
+   */
+  readonly pixels?: true;
+  /**
+   * Decides in the server process, without any bytes, which files are handed on and by which handle. `undefined`:
+   * `run` must look at them. Throws `ServiceError`.
+   */
+  pass?(options: Static<Schema>, files: readonly NodeFile[]): readonly PassedFile[] | undefined;
   /** Runs in a worker child; throws `ServiceError`. Heavy libraries are imported in here, never at the top. */
-  run?(run: NodeRun<Static<Schema>>): Promise<readonly NodeOutput[]>;
+  run?(run: NodeRun<Static<Schema>>): Promise<readonly (NodeOutput | PassedFile)[]>;
 }
 
 export interface NodeKind<

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TinypoolChannel } from 'tinypool';
 import { ServiceError } from '../domain/errors.ts';
-import type { WorkerBegin } from './program.ts';
+import type { WorkerNotice } from '../ports/worker-pool.ts';
+import type { WorkerBegin, WorkerMessage } from './program.ts';
 
 /** Milliseconds between two looks at the memory of a child. */
 const memoryInterval = 250;
@@ -39,8 +40,8 @@ export interface ChildWatch {
   release(): void;
 }
 
-/** Ends the child when it holds more than `limit` bytes of resident memory. */
-export const watchChild = (limit: number): ChildWatch => {
+/** Ends the child when it holds more than `limit` bytes of resident memory; hands on what it tells. */
+export const watchChild = (limit: number, tell: (notice: WorkerNotice) => void): ChildWatch => {
   let pid: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let released = false;
@@ -70,7 +71,11 @@ export const watchChild = (limit: number): ChildWatch => {
     const details = { limit: 'memory', max: limit, actual: over };
     throw new ServiceError('RESOURCE_EXHAUSTED', `The node needs more than ${limit} bytes of memory`, { details });
   };
-  return { channel: { postMessage: begin }, died, release };
+  const receive = (message: WorkerMessage) => {
+    if (message.type === 'begin') begin(message);
+    else if (!released) tell(message);
+  };
+  return { channel: { postMessage: receive }, died, release };
 };
 
 /** 0 where there is no `/proc`, or no such process any more. */

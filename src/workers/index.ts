@@ -10,7 +10,7 @@ import { extname } from 'node:path';
 import { Tinypool } from 'tinypool';
 import { ServiceError } from '../domain/errors.ts';
 import type { WorkerOutput, WorkerPool, WorkerTask } from '../ports/worker-pool.ts';
-import { end, watchChild } from './child.ts';
+import { type ChildWatch, end, watchChild } from './child.ts';
 import type { WorkerAnswer } from './program.ts';
 
 export interface WorkerPoolOptions {
@@ -49,10 +49,10 @@ export const workerPool = ({ size, memoryLimit, onError }: WorkerPoolOptions): W
     refillSoon();
   });
 
-  const run = async (task: WorkerTask, signal: AbortSignal) => {
+  const run: WorkerPool['run'] = async (task, signal, tell = () => {}) => {
     signal.throwIfAborted();
     if (closed !== undefined) throw poolClosed();
-    const outputs = runInChild(pool, task, signal, memoryLimit).catch((error: unknown) => {
+    const outputs = runInChild(pool, task, signal, watchChild(memoryLimit, tell)).catch((error: unknown) => {
       refillSoon();
       throw closed !== undefined && !signal.aborted ? poolClosed() : error;
     });
@@ -97,9 +97,8 @@ const runInChild = async (
   pool: Tinypool,
   task: WorkerTask,
   signal: AbortSignal,
-  memoryLimit: number,
-): Promise<readonly WorkerOutput[]> => {
-  const child = watchChild(memoryLimit);
+  child: ChildWatch,
+): Promise<WorkerOutputs> => {
   const stop = new AbortController();
   let ended: Promise<unknown> | undefined;
   const abort = () => {
@@ -127,7 +126,9 @@ const removedBy = (pool: Tinypool, action: () => void): readonly number[] => {
   return before.filter((worker) => !after.has(worker)).map((worker) => worker.threadId);
 };
 
-const outputsOf = (answer: WorkerAnswer): readonly WorkerOutput[] => {
+type WorkerOutputs = readonly (readonly WorkerOutput[])[];
+
+const outputsOf = (answer: WorkerAnswer): WorkerOutputs => {
   if ('outputs' in answer) return answer.outputs;
   const { code, message, details, cause } = answer.failure;
   throw new ServiceError(code, message, { ...(details && { details }), cause });

@@ -1,12 +1,21 @@
 /** What a worker child runs: one task at a time, found in the registry of kinds by its name. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError, toServiceError } from '../domain/errors.ts';
 import { kinds } from '../nodes/index.ts';
-import type { NodeKinds, NodeOutput } from '../ports/node.ts';
-import type { WorkerOutput, WorkerTask } from '../ports/worker-pool.ts';
+import type { NodeDescription, NodeKinds, NodeOutput } from '../ports/node.ts';
+import type {
+  PassedFile,
+  WorkerFile,
+  WorkerNotice,
+  WorkerOutput,
+  WorkerStep,
+  WorkerTask,
+} from '../ports/worker-pool.ts';
 
 /** An error as it crosses the process boundary. */
 export interface WorkerFailure {
@@ -18,22 +27,29 @@ export interface WorkerFailure {
 }
 
 /** The answer to a task. The fields of errors that `Error` does not know would not survive being thrown. */
-export type WorkerAnswer = { readonly outputs: readonly WorkerOutput[] } | { readonly failure: WorkerFailure };
+export type WorkerAnswer =
+  | { readonly outputs: readonly (readonly WorkerOutput[])[] }
+  | { readonly failure: WorkerFailure };
 
-/** Sent as a task begins: which child to watch, and to wait for. */
+/** Sent before anything else of a task: which child to watch, and to wait for. */
 export interface WorkerBegin {
+  readonly type: 'begin';
   readonly pid: number;
 }
+
+/** What a child sends beside its answer. */
+export type WorkerMessage = WorkerBegin | WorkerNotice;
 
 /** Bytes per read while hashing. */
 const readSize = 1_048_576;
 
 const registry: NodeKinds = kinds;
 
+const send = (message: WorkerMessage): void => void process.send?.(message);
+
 /** Runs the task; tinypool calls it by its name. */
 export const run = async (task: WorkerTask): Promise<WorkerAnswer> => {
-  const begin: WorkerBegin = { pid: process.pid };
-  process.send?.(begin);
+  send({ type: 'begin', pid: process.pid });
   try {
     return { outputs: await runTask(task) };
   } catch (error) {
@@ -41,13 +57,55 @@ export const run = async (task: WorkerTask): Promise<WorkerAnswer> => {
   }
 };
 
-const runTask = async ({ kind, ...rest }: WorkerTask): Promise<readonly WorkerOutput[]> => {
-  const description = Object.hasOwn(registry, kind) ? registry[kind] : undefined;
-  if (description?.run === undefined) throw new ServiceError('INTERNAL_ERROR', `The kind "${kind}" does not run`);
-  const outputs: WorkerOutput[] = [];
-  for (const output of await description.run(rest)) outputs.push({ ...output, ...(await digest(output)) });
+const runTask = async (task: WorkerTask): Promise<readonly (readonly WorkerOutput[])[]> => {
+  const outputs: (readonly WorkerOutput[])[] = [];
+  for (const [index, chain] of task.chains.entries()) {
+    outputs.push(await runChain(task, chain, join(task.directory, String(index))));
+  }
   return outputs;
 };
+
+/** What a step was given is removed as soon as it has made its own: bare pixels are large. */
+const runChain = async (
+  task: WorkerTask,
+  chain: readonly WorkerStep[],
+  directory: string,
+): Promise<readonly WorkerOutput[]> => {
+  let { files } = task;
+  let made: readonly (NodeOutput | PassedFile)[] = [];
+  for (const [index, step] of chain.entries()) {
+    made = await runStep(task, step, files, join(directory, String(index))).catch((error: unknown) => {
+      throw atNode(toServiceError(error), step.nodeId);
+    });
+    if (index > 0) await rm(join(directory, String(index - 1)), { recursive: true });
+    files = made.filter((output) => 'path' in output);
+  }
+  return Promise.all(
+    made.map(async (output) => ('path' in output ? { ...output, ...(await digest(output)) } : output)),
+  );
+};
+
+const runStep = async (
+  { limits }: WorkerTask,
+  { nodeId, kind, options, intermediate }: WorkerStep,
+  files: readonly WorkerFile[],
+  directory: string,
+): Promise<readonly (NodeOutput | PassedFile)[]> => {
+  send({ type: 'started', nodeId, at: Date.now() });
+  await mkdir(directory, { recursive: true });
+  const outputs = await runOf(kind)({ options, files, directory, intermediate, limits });
+  send({ type: 'completed', nodeId, at: Date.now() });
+  return outputs;
+};
+
+const runOf = (kind: string): NonNullable<NodeDescription['run']> => {
+  const description = Object.hasOwn(registry, kind) ? registry[kind] : undefined;
+  if (description?.run === undefined) throw new ServiceError('INTERNAL_ERROR', `The kind "${kind}" does not run`);
+  return description.run;
+};
+
+const atNode = ({ code, message, details, cause }: ServiceError, nodeId: string): ServiceError =>
+  new ServiceError(code, message, { details: { ...details, nodeId }, cause });
 
 const digest = async ({ path }: NodeOutput): Promise<{ readonly size: number; readonly sha256: string }> => {
   const hash = createHash('sha256');

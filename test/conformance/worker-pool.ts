@@ -4,17 +4,20 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../src/domain/errors.ts';
-import type { WorkerPool, WorkerTask } from '../../src/ports/worker-pool.ts';
+import type { MadeFile, WorkerOutput, WorkerPool, WorkerStep, WorkerTask } from '../../src/ports/worker-pool.ts';
 import type { Make } from '../support/fixture.ts';
 import { makePhoto } from '../support/photo.ts';
 import { limits } from '../support/run-kind.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { quiet } from '../support/wait.ts';
 
+/** A task of one step. */
+type TaskChange = Partial<Omit<WorkerTask, 'chains'> & WorkerStep>;
+
 /** Makes tasks over one photo, each with a folder of its own. */
 export interface Tasks {
   /** Takes milliseconds. */
-  short(change?: Partial<WorkerTask>): Promise<WorkerTask>;
+  short(change?: TaskChange): Promise<WorkerTask>;
   /** Takes far longer than any test. */
   long(): Promise<WorkerTask>;
 }
@@ -28,17 +31,22 @@ export const makeTasks = async (t: Test): Promise<Tasks> => {
   await writeFile(path, await photo);
   const files = [{ path, mimeType: 'image/jpeg', fileName: 'photo.jpeg' }];
   let made = 0;
-  const task = async (change: Partial<WorkerTask>): Promise<WorkerTask> => {
+  const task = async (change: TaskChange): Promise<WorkerTask> => {
     made += 1;
     const directory = join(root, String(made));
     await mkdir(directory);
-    return { kind: 'resize', options: { width: 30 }, files, directory, intermediate: false, limits, ...change };
+    const { kind = 'resize', options = { width: 30 }, nodeId = 'node', intermediate = false, ...rest } = change;
+    return { chains: [[{ nodeId, kind, options, intermediate }]], files, directory, limits, values: {}, ...rest };
   };
   return {
     short: (change = {}) => task(change),
     long: () => task({ kind: 'optimize', options: { format: 'avif', effort: 4 } }),
   };
 };
+
+/** What the chains have made, one after the other. */
+export const madeBy = (outputs: readonly (readonly WorkerOutput[])[]): readonly MadeFile[] =>
+  outputs.flat().filter((output) => 'path' in output);
 
 const never = new AbortController().signal;
 
@@ -54,6 +62,7 @@ export const testWorkerPool = (name: string, make: Make<WorkerPool>): void => {
     });
   };
   running(test);
+  chaining(test);
   failing(test);
   aborting(test);
   closing(test);
@@ -62,7 +71,7 @@ export const testWorkerPool = (name: string, make: Make<WorkerPool>): void => {
 const running = (test: Case): void => {
   test('it runs a kind and describes what came of it', async (t, pool, tasks) => {
     const task = await tasks.short();
-    const [output, ...more] = await pool.run(task, never);
+    const [output, ...more] = madeBy(await pool.run(task, never));
     const bytes = await readFile(output?.path ?? '');
     t.same(more, []);
     t.ok(output?.path.startsWith(task.directory));
@@ -74,7 +83,8 @@ const running = (test: Case): void => {
   test('it hands everything on to the kind', async (t, pool, tasks) => {
     const [file] = (await tasks.short()).files;
     const files = [file, file].flatMap((one) => one ?? []);
-    const outputs = await pool.run(await tasks.short({ files, options: { height: 10 }, intermediate: true }), never);
+    const task = await tasks.short({ files, options: { height: 10 }, intermediate: true });
+    const outputs = madeBy(await pool.run(task, never));
     t.same(
       outputs.map(({ mimeType, meta }) => [mimeType, meta['width']]),
       [
@@ -87,11 +97,43 @@ const running = (test: Case): void => {
 
   test('it runs more tasks than it has room for', async (t, pool, tasks) => {
     const widths = Array.from({ length: pool.size * 2 + 1 }, (_, index) => 10 + index);
-    const all = widths.map(async (width) => pool.run(await tasks.short({ options: { width } }), never));
+    const all = widths.map(async (width) => madeBy(await pool.run(await tasks.short({ options: { width } }), never)));
     t.same(
       (await Promise.all(all)).map(([output]) => output?.meta['width']),
       widths,
     );
+  });
+};
+
+const chaining = (test: Case): void => {
+  test('a chain hands its files on, tells each step, and leaves only its last files', async (t, pool, tasks) => {
+    const chain = [
+      { nodeId: 'small', kind: 'resize', options: { width: 60 }, intermediate: true },
+      { nodeId: 'smaller', kind: 'resize', options: { width: 30 }, intermediate: true },
+      { nodeId: 'web', kind: 'optimize', options: { format: 'webp' }, intermediate: false },
+    ];
+    const task = { ...(await tasks.short()), chains: [chain, chain.slice(0, 1)] };
+    const told: string[] = [];
+    const outputs = await pool.run(task, never, (notice) => told.push(`${notice.type} ${notice.nodeId}`));
+    t.match(outputs, [[{ mimeType: 'image/webp', meta: { width: 30 } }], [{ meta: { width: 60 } }]]);
+    t.same(told, [
+      ...chain.flatMap(({ nodeId }) => [`started ${nodeId}`, `completed ${nodeId}`]),
+      'started small',
+      'completed small',
+    ]);
+    const left = (await readdir(task.directory, { recursive: true, withFileTypes: true })).filter((one) =>
+      one.isFile(),
+    );
+    t.equal(left.length, 2);
+  });
+
+  test('an error in a chain names its step', async (t, pool, tasks) => {
+    const chain = [
+      { nodeId: 'small', kind: 'resize', options: { width: 60 }, intermediate: true },
+      { nodeId: 'large', kind: 'resize', options: { width: 90, withoutEnlargement: false }, intermediate: false },
+    ];
+    const task = { ...(await tasks.short({ limits: { ...limits, maxSide: 80 } })), chains: [chain] };
+    await t.rejects(pool.run(task, never), { code: 'FILE_TOO_LARGE', details: { nodeId: 'large', limit: 'side' } });
   });
 };
 
@@ -104,7 +146,7 @@ const failing = (test: Case): void => {
       code: 'FILE_TOO_LARGE',
       status: 413,
       message: /limit is 100/,
-      details: { limit: 'pixels', max: 100, actual: 6_000_000 },
+      details: { limit: 'pixels', max: 100, actual: 6_000_000, nodeId: 'node' },
     });
     await t.resolves(pool.run(await tasks.short(), never), 'the next task runs');
   });

@@ -18,12 +18,28 @@ import { createEngine, type Engine } from '../../src/engine/index.ts';
 import { createPublish } from '../../src/events/publish.ts';
 import { kinds } from '../../src/nodes/index.ts';
 import { defineNode } from '../../src/ports/node.ts';
-import type { WorkerOutput, WorkerPool, WorkerTask } from '../../src/ports/worker-pool.ts';
+import type { WorkerOutput, WorkerPool, WorkerStep, WorkerTask } from '../../src/ports/worker-pool.ts';
 import { createUploads, type Uploads } from '../../src/uploads/index.ts';
 import { temporaryDirectory } from './temporary.ts';
 
+/** One step over its files. */
+export type ScriptTask = WorkerStep & Pick<WorkerTask, 'files' | 'directory'>;
+
 /** What a `step` node does, by the option `name`; throws to fail. */
-export type Script = (task: WorkerTask, signal: AbortSignal) => Promise<readonly WorkerOutput[]>;
+export type Script = (task: ScriptTask, signal: AbortSignal) => Promise<readonly WorkerOutput[]>;
+
+/** Runs tasks of one step by the script. */
+export const scriptedPool = (script: Script, size = 2): WorkerPool => ({
+  size,
+  run: (task, signal) =>
+    Promise.all(
+      task.chains.map(([step, ...more]) => {
+        if (step === undefined || more.length > 0) throw new Error('Only chains of one step can be scripted');
+        return script({ ...step, files: task.files, directory: join(task.directory, step.nodeId) }, signal);
+      }),
+    ),
+  close: async () => {},
+});
 
 /** A kind that runs the test's script. */
 export const stepNode = defineNode({
@@ -36,7 +52,7 @@ export const stepNode = defineNode({
 });
 
 /** Writes `text` as the one output of a task. */
-export const deliver = async (task: WorkerTask, text: string): Promise<readonly WorkerOutput[]> => {
+export const deliver = async (task: ScriptTask, text: string): Promise<readonly WorkerOutput[]> => {
   const path = join(task.directory, 'out.bin');
   await mkdir(task.directory, { recursive: true });
   await writeFile(path, text);
@@ -99,7 +115,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     uploadTtl: options.uploadTtl ?? 3_600_000,
     onError,
   });
-  const workerPool: WorkerPool = { size: options.size ?? 2, run: options.script, close: async () => {} };
+  const workerPool = scriptedPool(options.script, options.size);
   const queue = kvStore.queue();
   const engine: Engine = createEngine({
     kvStore,

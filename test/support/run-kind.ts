@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeOutput, NodeRun } from '../../src/ports/node.ts';
-import type { WorkerFile } from '../../src/ports/worker-pool.ts';
+import type { PassedFile, WorkerFile } from '../../src/ports/worker-pool.ts';
 import { type Owner, temporaryDirectory } from './temporary.ts';
 
 export const limits = { maxPixels: 100_000_000, maxSide: 16_383 };
@@ -13,7 +13,7 @@ export type Incoming =
   | { readonly bytes: Buffer; readonly mimeType: string; readonly fileName?: string; readonly extension?: string };
 
 interface Runnable<Options> {
-  run?(run: NodeRun<Options>): Promise<readonly NodeOutput[]>;
+  run?(run: NodeRun<Options>): Promise<readonly (NodeOutput | PassedFile)[]>;
 }
 
 /** A run of `kind` with the defaults of a test. */
@@ -29,7 +29,8 @@ export const runKind = async <Options>(
   const directory = join(place, 'out');
   await mkdir(directory);
   const written = await Promise.all(files.map((file, index) => incoming(place, file, index)));
-  return kind.run({ options, files: written, directory, intermediate: false, limits, ...change });
+  const outputs = await kind.run({ options, files: written, directory, intermediate: false, limits, ...change });
+  return outputs.filter((output) => 'path' in output);
 };
 
 const incoming = async (place: string, file: Incoming, index: number): Promise<WorkerFile> => {

@@ -16,8 +16,8 @@ t.test('ending a child waits until it is gone', async (t) => {
 
 t.test('a child under its limit is left alone', async (t) => {
   const pid = sleeper();
-  const watch = watchChild(2 ** 30);
-  watch.channel.postMessage?.({ pid });
+  const watch = watchChild(2 ** 30, () => {});
+  watch.channel.postMessage?.({ type: 'begin', pid });
   await new Promise((resolve) => setTimeout(resolve, 600));
   t.ok(isAlive(pid));
   const died = t.rejects(watch.died(new Error('it crashed')), {
@@ -30,8 +30,8 @@ t.test('a child under its limit is left alone', async (t) => {
 
 t.test('a child over its limit is ended', async (t) => {
   const pid = sleeper();
-  const watch = watchChild(1024);
-  watch.channel.postMessage?.({ pid });
+  const watch = watchChild(1024, () => {});
+  watch.channel.postMessage?.({ type: 'begin', pid });
   await until(() => !isAlive(pid), 2000);
   await t.rejects(watch.died(new Error('it exited')), {
     code: 'RESOURCE_EXHAUSTED',
@@ -41,15 +41,15 @@ t.test('a child over its limit is ended', async (t) => {
 
 t.test('a child that has been let go is not watched any more', async (t) => {
   const pid = sleeper();
-  const watch = watchChild(1024);
-  watch.channel.postMessage?.({ pid });
+  const watch = watchChild(1024, () => {});
+  watch.channel.postMessage?.({ type: 'begin', pid });
   watch.release();
-  watch.channel.postMessage?.({ pid });
+  watch.channel.postMessage?.({ type: 'begin', pid });
   await new Promise((resolve) => setTimeout(resolve, 600));
   t.ok(isAlive(pid));
   await end(pid);
 });
 
 t.test('a child that died before it said which it was is a crash', async (t) => {
-  await t.rejects(watchChild(1024).died(new Error('it exited')), { code: 'NODE_CRASHED' });
+  await t.rejects(watchChild(1024, () => {}).died(new Error('it exited')), { code: 'NODE_CRASHED' });
 });

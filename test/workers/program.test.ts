@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import t from 'tap';
 import { run } from '../../src/workers/program.ts';
-import { makeTasks } from '../conformance/worker-pool.ts';
+import { madeBy, makeTasks } from '../conformance/worker-pool.ts';
 
 // Whoever runs this test listens on the other end.
 Object.defineProperty(process, 'send', { value: undefined });
@@ -15,7 +15,7 @@ t.test('importing it does not make a worker of this process', async (t) => {
 
 t.test('it answers with the outputs and their hashes', async (t) => {
   const answer = await run(await (await makeTasks(t)).short());
-  const [output] = 'outputs' in answer ? answer.outputs : [];
+  const [output] = 'outputs' in answer ? madeBy(answer.outputs) : [];
   const bytes = await readFile(output?.path ?? '');
   t.match(output, { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
 });
@@ -27,7 +27,7 @@ t.test('it answers with an error that survives JSON', async (t) => {
     failure: {
       code: 'FILE_TOO_LARGE',
       message: 'photo.jpeg has 6000000 pixels; the limit is 1',
-      details: { limit: 'pixels', max: 1, actual: 6_000_000 },
+      details: { limit: 'pixels', max: 1, actual: 6_000_000, nodeId: 'node' },
     },
   });
   const files = [{ path: '/nowhere', mimeType: 'image/jpeg', fileName: 'a.jpg' }];

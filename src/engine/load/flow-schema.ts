@@ -22,6 +22,13 @@ const nodeSettings = {
   ),
   retries: Type.Optional(retries),
   timeout: Type.Optional(timeout),
+  onError: Type.Optional(
+    Type.Enum(['fail', 'skip'], {
+      default: 'fail',
+      description:
+        'When the node fails after its retries: fail the job, or go on as if it were skipped, with a warning',
+    }),
+  ),
 };
 
 const inputLimits = Type.Object(
@@ -41,6 +48,14 @@ const edge = Type.Object(
   {
     source: Type.String({ description: 'The key of the node that delivers' }),
     target: Type.String({ description: 'The key of the node that takes' }),
+    sourceHandle: Type.Optional(
+      Type.String({ description: 'The way out of a source that has several: true and false of a conditional' }),
+    ),
+    targetHandle: Type.Optional(
+      Type.String({
+        description: 'The way into a target that has several: overlay of a watermark; default: the main one',
+      }),
+    ),
   },
   strict,
 );

@@ -5,7 +5,7 @@ import type { UploadRecord } from '../../../src/domain/upload.ts';
 import { inputNode, resizeNode } from '../../../src/index.ts';
 import type { Entry, KvStore } from '../../../src/ports/kv-store.ts';
 import { call, startFlow } from '../../support/api.ts';
-import { deliver } from '../../support/engine-rig.ts';
+import { deliver, scriptedPool } from '../../support/engine-rig.ts';
 import { openEvents } from '../../support/event-socket.ts';
 import { openSocket } from '../../support/http-socket.ts';
 import { type InProcessOptions, serviceInProcess } from '../../support/service-in-process.ts';
@@ -49,7 +49,7 @@ t.test('the socket of a job tells its nodes and its end', async (t) => {
   });
   const { url, uploads } = await start(t, {
     flows: { copy: flow },
-    workerPool: { size: 1, run: (task) => deliver(task, 'x'), close: async () => {} },
+    workerPool: scriptedPool((task) => deliver(task, 'x')),
   });
   const { jobId, uploadId } = await startFlow(url, 'copy', 'photo', { name: 'a', type: 'image/png', size: 5 });
   const events = openEvents(url, `/ws/flow/${jobId}`);

@@ -5,7 +5,7 @@ import { defineFlow } from '../../../src/domain/define-flow.ts';
 import { inputNode, resizeNode } from '../../../src/index.ts';
 import type { DataStore } from '../../../src/ports/data-store.ts';
 import { call, ended, startFlow } from '../../support/api.ts';
-import { deliver } from '../../support/engine-rig.ts';
+import { deliver, scriptedPool } from '../../support/engine-rig.ts';
 import { type InProcessOptions, serviceInProcess } from '../../support/service-in-process.ts';
 import { uploadClient } from '../../support/upload-client.ts';
 
@@ -25,7 +25,7 @@ const copy = defineFlow({
 t.test('an output of a job is a file like an upload, named by the job and its key', async (t) => {
   const { url, uploads } = await start(t, {
     flows: { copy },
-    workerPool: { size: 1, run: (task) => deliver(task, 'made of it'), close: async () => {} },
+    workerPool: scriptedPool((task) => deliver(task, 'made of it')),
   });
   const { jobId, uploadId } = await startFlow(url, 'copy', 'photo', { name: 'a.jpg', type: 'image/jpeg', size: 5 });
   await uploads.patch(uploadId, 'hello', { offset: 0 });
