@@ -64,6 +64,10 @@ export interface ServiceLimits {
   readonly flowTimeout: number;
   /** Tries after the first, for flows and nodes that say nothing. */
   readonly flowRetries: number;
+  /** Milliseconds after its end for which a failed job can be tried again; then its files are removed. */
+  readonly retryTtl: number;
+  /** Milliseconds after its end when a job is removed with all its outputs. Default: never. */
+  readonly resultTtl?: number | undefined;
   /** Pixels of an image that nodes decode. */
   readonly maxImagePixels: number;
 }
@@ -80,6 +84,7 @@ export const defaultLimits: ServiceLimits = {
   uploadTtl: 24 * 3_600_000,
   flowTimeout: 600_000,
   flowRetries: 2,
+  retryTtl: 24 * 3_600_000,
   maxImagePixels: 100_000_000,
 };
 
@@ -182,6 +187,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers): Services =>
     scratchDirectory: join(options.scratchDirectory ?? tmpdir(), 'sluice-jobs'),
     limits: { maxPixels: limits.maxImagePixels, maxSide },
     defaults: { timeout: limits.flowTimeout, retries: limits.flowRetries },
+    retention: { retry: limits.retryTtl, result: limits.resultTtl },
     // One second, doubling to a minute, with full jitter (DESIGN 4).
     retryDelay: (attempt) => Math.random() * Math.min(60_000, 1000 * 2 ** (attempt - 1)),
   });

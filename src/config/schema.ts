@@ -98,6 +98,17 @@ export const settings = {
     max: 20,
     description: 'Tries after the first of a node, for flows that say nothing',
   }),
+  retryTtl: duration({
+    name: 'RETRY_TTL',
+    fallback: '24h',
+    max: 366 * 24 * 3_600_000,
+    description: 'For so long a failed job can be tried again; then its uploads and files are removed',
+  }),
+  resultTtl: optional(duration, {
+    name: 'RESULT_TTL',
+    max: 3660 * 24 * 3_600_000,
+    description: 'So long after its end a job is removed with all its outputs; default: never',
+  }),
   shutdownTimeout: duration({
     name: 'SHUTDOWN_TIMEOUT',
     fallback: '10s',

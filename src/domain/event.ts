@@ -24,7 +24,8 @@ export type UploadEvent =
 export type JobEvent =
   | { readonly type: 'flow_started' | 'flow_paused' | 'flow_resumed' | 'flow_cancelled' | 'flow_complete' }
   | { readonly type: 'flow_error'; readonly error: EventError }
-  | { readonly type: 'node_started' | 'node_completed' | 'node_skipped'; readonly nodeId: string }
+  | { readonly type: 'node_started' | 'node_completed'; readonly nodeId: string }
+  | { readonly type: 'node_skipped'; readonly nodeId: string; readonly error?: EventError }
   | { readonly type: 'node_retrying'; readonly nodeId: string; readonly attempt: number; readonly error: EventError }
   | { readonly type: 'node_failed'; readonly nodeId: string; readonly error: EventError };
 
@@ -33,10 +34,10 @@ export type ServiceEvent = UploadEvent | JobEvent;
 /** An event in its log. `timestamp` is ISO 8601. */
 export type LoggedEvent = ServiceEvent & { readonly seq: number; readonly timestamp: string };
 
-/** What every record with a log carries: the last number given out, and the number of its latest progress frame. */
+/** What every record with a log carries: the last number given out, and its latest progress, of a job's node. */
 export interface Sequenced {
   readonly seq: number;
-  readonly progressed?: { readonly seq: number; readonly at: string };
+  readonly progressed?: { readonly seq: number; readonly at: string; readonly nodeId?: string };
 }
 
 const terminal: ReadonlySet<string> = new Set([

@@ -29,6 +29,8 @@ export interface JobFile {
   readonly owned: boolean;
   /** The upload that the file is, for inputs. */
   readonly uploadId?: string;
+  /** The way out by which it has left its node, where that has several. */
+  readonly handle?: string;
 }
 
 export interface TaskRecord {
@@ -36,8 +38,18 @@ export interface TaskRecord {
   readonly status: TaskStatus;
   /** Tries begun; 0 before the first. */
   readonly attempt: number;
+  /** Of these, tries before somebody had the failed job tried again: they no longer count. */
+  readonly forgiven?: number;
+  /** How often the process that ran the node has died, since then. */
+  readonly crashes?: number;
+  /** How often the service that ran the node was lost, since then. */
+  readonly losses?: number;
   /** What the node delivered, once completed. */
   readonly files?: readonly JobFile[];
+  /** Completed inside a chain: its files live in the worker only, and are lost with it. */
+  readonly unsaved?: true;
+  /** 0 to 1, while it runs over several files. */
+  readonly progress?: number;
   /** The uploads of a `file-input`, in order, and whether the job created them. */
   readonly uploads?: readonly { readonly id: string; readonly owned: boolean }[];
   readonly error?: EventError;
@@ -60,7 +72,8 @@ export interface JobRecord extends Sequenced {
   readonly storageId: string;
   readonly clientId?: string;
   readonly status: JobStatus;
-  readonly pauseReason?: 'uploads';
+  /** `uploads`: inputs are open. `user`: until somebody resumes it; what runs comes to its end, nothing begins. */
+  readonly pauseReason?: 'uploads' | 'user';
   /** One per node, in the order of the definition. */
   readonly tasks: readonly TaskRecord[];
   readonly outputs?: Readonly<Record<string, JobOutput>>;
@@ -76,8 +89,10 @@ export interface JobRecord extends Sequenced {
   readonly epoch: number;
   /** Raised by each wake-up: the holder leaves only when it has seen the newest. */
   readonly wakes: number;
-  /** It has failed or was cancelled, and its files are still to be removed. */
+  /** It has failed or was cancelled, and what nobody needs of it is still to be removed. */
   readonly leftovers?: true;
+  /** It has failed, and its time to be tried again is over: nothing of it is left but this record. */
+  readonly swept?: true;
   /** Who runs it: a queue entry, until a time (milliseconds since 1970). */
   readonly lease?: { readonly entry: string; readonly until: number };
 }
@@ -98,9 +113,20 @@ export const withTask = (job: JobRecord, nodeId: string, change: Partial<TaskRec
   tasks: job.tasks.map((task) => (task.nodeId === nodeId ? { ...task, ...change } : task)),
 });
 
+/** The task as if its current try had not begun; what counts the tries stays. */
+export const toPending = (task: TaskRecord): TaskRecord => {
+  const { unsaved: _, progress: _1, startedAt: _2, endedAt: _3, retryAt: _4, ...rest } = task;
+  return { ...rest, status: 'pending' };
+};
+
+/** Somebody has stopped the job for a while. */
+export const isHeldBack = (job: JobRecord): boolean => job.status === 'paused' && job.pauseReason === 'user';
+
 /** The job as nobody holds it. */
 export const withoutLease = ({ lease: _, ...job }: JobRecord): JobRecord => job;
 
-/** The share of nodes that have settled, 0 to 1. */
-export const progressOf = (job: JobRecord): number =>
-  job.tasks.length === 0 ? 1 : job.tasks.filter(isTaskSettled).length / job.tasks.length;
+/** The share of nodes that have settled, 0 to 1; a node that runs counts as far as it has come. */
+export const progressOf = (job: JobRecord): number => {
+  const done = job.tasks.reduce((sum, task) => sum + (isTaskSettled(task) ? 1 : (task.progress ?? 0)), 0);
+  return job.tasks.length === 0 ? 1 : done / job.tasks.length;
+};

@@ -1,41 +1,78 @@
-/** One node of a running job: its tries, its checkpoint, and what becomes of its inputs. */
+/** One unit of a running job: its tries, its checkpoint, and what becomes of its inputs. */
 import { errorTable, ServiceError, toServiceError } from '../domain/errors.ts';
 import type { EventError } from '../domain/event.ts';
-import { findTask, type JobFile, type TaskRecord, withTask } from '../domain/job.ts';
-import { garbageAfter, inputFiles } from './plan.ts';
+import { findTask, type JobRecord, type TaskRecord, toPending, withTask } from '../domain/job.ts';
+import { garbageAfter } from './plan.ts';
 import type { EngineDeps } from './records.ts';
-import { runNode } from './run-node.ts';
+import { type Delivery, passFiles, runInWorker } from './run-node.ts';
 import type { Session } from './session.ts';
+import type { Release } from './slots.ts';
+import { createSteps, type Steps } from './steps.ts';
+import { membersOf, type Unit } from './units.ts';
+
+/** A node whose process has died so often gets no other try. */
+const maxCrashes = 3;
+
+/** Files of one job, those that are handed on not counted. */
+const maxFiles = 1000;
 
 /**
- * Runs the node once. Resolves when it is checkpointed, or when it is to be tried again (`retryAt` is then in the
- * record); rejects with what ends the job.
+ * Runs the unit once. Resolves when it is checkpointed, skipped for its failure, or to be tried again (`retryAt` is then
+ * in the record); rejects with what ends the job.
  */
-export const runTask = async (deps: EngineDeps, session: Session, nodeId: string): Promise<void> => {
-  const attempt = (findTask(session.job, nodeId)?.attempt ?? 0) + 1;
-  await session.update((job) => {
-    const started: TaskRecord = { nodeId, status: 'running', attempt, startedAt: isoNow(deps) };
-    return {
-      value: { ...job, tasks: job.tasks.map((one) => (one.nodeId === nodeId ? started : one)) },
-      events: [{ type: 'node_started', nodeId }],
-    };
-  });
+export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): Promise<void> => {
+  const steps = createSteps(deps, session, unit);
   try {
-    await checkpoint(deps, session, nodeId, await deliver(deps, session, nodeId));
+    await checkpoint(deps, session, unit, await deliver(deps, session, unit, steps));
   } catch (error) {
+    await steps.settled();
     session.signal.throwIfAborted();
-    await retryOrFail(deps, session, nodeId, attempt, toServiceError(error));
+    await retryOrFail(deps, session, unit, steps.current(), toServiceError(error));
   }
 };
 
-const isoNow = (deps: EngineDeps): string => new Date(deps.clock.now()).toISOString();
-
-const deliver = (deps: EngineDeps, session: Session, nodeId: string): Promise<readonly JobFile[]> => {
-  const files = inputFiles(session.flow, session.job, nodeId);
-  const node = session.flow.nodes[nodeId];
-  if (deps.kinds[node?.type ?? '']?.role === 'output') return Promise.resolve(files);
-  return withTimeout(node?.timeout, session.signal, (signal) => runNode(deps, session, nodeId, files, signal));
+const deliver = async (deps: EngineDeps, session: Session, unit: Unit, steps: Steps): Promise<Delivery> => {
+  const passed = await decide(deps, session, unit, steps);
+  if (passed !== undefined) return passed;
+  const release = await deps.slots.take(session.signal);
+  try {
+    await steps.begin();
+    return await withTimeout(timeoutOf(session, unit), session.signal, (signal) =>
+      runSteps(deps, session, unit, signal, steps, release),
+    );
+  } finally {
+    release();
+  }
 };
+
+/** Begins only when it can be decided here: a node that waits for a worker has not begun. */
+const decide = async (deps: EngineDeps, session: Session, unit: Unit, steps: Steps): Promise<Delivery | undefined> => {
+  try {
+    const passed = passFiles(deps, session, unit);
+    if (passed !== undefined) await steps.begin();
+    return passed;
+  } catch (error) {
+    await steps.begin();
+    throw error;
+  }
+};
+
+const runSteps = async (
+  deps: EngineDeps,
+  session: Session,
+  unit: Unit,
+  signal: AbortSignal,
+  steps: Steps,
+  release: Release,
+): Promise<Delivery> => {
+  const delivery = await runInWorker(deps, session, unit, signal, { tell: steps.tell, computed: release });
+  await steps.settled();
+  return delivery;
+};
+
+/** A node with a time of its own is alone in its unit. */
+const timeoutOf = (session: Session, unit: Unit): number | undefined =>
+  session.flow.nodes[membersOf(unit)[0] ?? '']?.timeout;
 
 const withTimeout = async <T>(
   timeout: number | undefined,
@@ -49,17 +86,35 @@ const withTimeout = async <T>(
   return run(AbortSignal.any([outer, controller.signal])).finally(() => clearTimeout(timer));
 };
 
-const checkpoint = async (
-  deps: EngineDeps,
-  session: Session,
-  nodeId: string,
-  files: readonly JobFile[],
-): Promise<void> => {
+const isoNow = (deps: EngineDeps): string => new Date(deps.clock.now()).toISOString();
+
+const checkpoint = async (deps: EngineDeps, session: Session, unit: Unit, delivery: Delivery): Promise<void> => {
+  requireFewFiles(session.job, delivery);
   await session.update((job) => ({
-    value: withTask(job, nodeId, { status: 'completed', files, endedAt: isoNow(deps) }),
-    events: [{ type: 'node_completed', nodeId }],
+    value: { ...job, tasks: job.tasks.map((task) => saved(task, unit, delivery, isoNow(deps))) },
+    events: [...delivery.keys()].map((nodeId) => ({ type: 'node_completed' as const, nodeId })),
   }));
-  const garbage = garbageAfter(session.flow, session.job, nodeId);
+  await removeGarbage(deps, session, unit);
+};
+
+const requireFewFiles = (job: JobRecord, delivery: Delivery): void => {
+  const before = job.tasks.reduce((sum, task) => sum + (task.files?.length ?? 0), 0);
+  for (const [nodeId, files] of delivery) {
+    if (before + files.length <= maxFiles) continue;
+    const details = { nodeId, limit: 'files', max: maxFiles, actual: before + files.length };
+    throw new ServiceError('FILE_TOO_LARGE', `A job may have ${maxFiles} files`, { details });
+  }
+};
+
+const saved = (task: TaskRecord, unit: Unit, delivery: Delivery, endedAt: string): TaskRecord => {
+  if (!membersOf(unit).includes(task.nodeId)) return task;
+  const { unsaved: _, progress: __, error: ___, retryAt: ____, ...rest } = task;
+  const files = delivery.get(task.nodeId);
+  return files === undefined ? rest : { ...rest, status: 'completed', files, endedAt };
+};
+
+const removeGarbage = async (deps: EngineDeps, session: Session, unit: Unit): Promise<void> => {
+  const garbage = garbageAfter(session.flow, session.job, unit);
   // What cannot be removed now is removed with the job.
   await Promise.allSettled(garbage.map((file) => deps.storage(file.storageId).remove(file.key)));
 };
@@ -67,22 +122,61 @@ const checkpoint = async (
 const retryOrFail = async (
   deps: EngineDeps,
   session: Session,
-  nodeId: string,
-  attempt: number,
+  unit: Unit,
+  current: string,
   error: ServiceError,
 ): Promise<void> => {
-  const node = session.flow.nodes[nodeId];
-  const retries = node?.retries ?? session.flow.retries ?? deps.defaults.retries;
+  const { nodeId = current, ...details } = error.details ?? {};
+  const facts = Object.keys(details).length === 0 ? {} : { details };
+  const told = { code: error.code, message: error.message, nodeId: String(nodeId), ...facts };
+  const crashes = (findTask(session.job, told.nodeId)?.crashes ?? 0) + (error.code === 'NODE_CRASHED' ? 1 : 0);
+  if (isWorthATry(deps, session, told, crashes)) return tryAgain(deps, session, unit, told, crashes);
+  if (session.flow.nodes[told.nodeId]?.onError === 'skip') return skipFailed(deps, session, unit, told);
+  throw new ServiceError(error.code, error.message, {
+    details: { ...details, nodeId: told.nodeId },
+    cause: error.cause ?? error,
+  });
+};
+
+type NodeError = EventError & { readonly nodeId: string };
+
+const isWorthATry = (deps: EngineDeps, session: Session, { code, nodeId }: NodeError, crashes: number): boolean => {
+  const { attempt = 0, forgiven = 0 } = findTask(session.job, nodeId) ?? {};
+  const retries = session.flow.nodes[nodeId]?.retries ?? session.flow.retries ?? deps.defaults.retries;
   // A node's timeout is worth one more try, whatever it is allowed (WIRE 7).
-  const allowed = error.code === 'TIMEOUT' ? Math.min(1, retries) : retries;
-  if (!errorTable[error.code].retryable || attempt > allowed) {
-    const details = { ...error.details, nodeId };
-    throw new ServiceError(error.code, error.message, { details, cause: error.cause ?? error });
-  }
-  const told: EventError = { code: error.code, message: error.message, nodeId };
+  const allowed = code === 'TIMEOUT' ? Math.min(1, retries) : retries;
+  return errorTable[code].retryable && crashes < maxCrashes && attempt - forgiven <= allowed;
+};
+
+/** The whole unit is to run again, but only the node that has failed tells so. */
+const tryAgain = async (deps: EngineDeps, session: Session, unit: Unit, error: NodeError, crashes: number) => {
+  const { nodeId } = error;
+  const attempt = findTask(session.job, nodeId)?.attempt ?? 0;
   const retryAt = deps.clock.now() + deps.retryDelay(attempt);
   await session.update((job) => ({
-    value: withTask(job, nodeId, { status: 'retrying', error: told, retryAt }),
-    events: [{ type: 'node_retrying', nodeId, attempt, error: told }],
+    value: withTask(withoutProgress(job, unit), nodeId, {
+      ...{ status: 'retrying', error, retryAt },
+      ...(crashes === 0 ? {} : { crashes }),
+    }),
+    events: [{ type: 'node_retrying', nodeId, attempt, error }],
   }));
+};
+
+/** The job with the unit as it was before it began. */
+const withoutProgress = (job: JobRecord, unit: Unit): JobRecord => ({
+  ...job,
+  tasks: job.tasks.map((task) => (membersOf(unit).includes(task.nodeId) ? toPending(task) : task)),
+});
+
+/** `onError: skip`: the job goes on as if no file had reached the node. */
+const skipFailed = async (deps: EngineDeps, session: Session, unit: Unit, error: NodeError): Promise<void> => {
+  const { nodeId } = error;
+  await session.update((job) => ({
+    value: {
+      ...withTask(job, nodeId, { status: 'skipped', error, endedAt: isoNow(deps) }),
+      warnings: [...(job.warnings ?? []), `${nodeId}: ${error.code}: ${error.message}`],
+    },
+    events: [{ type: 'node_skipped', nodeId, error }],
+  }));
+  await removeGarbage(deps, session, unit);
 };

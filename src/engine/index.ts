@@ -1,5 +1,5 @@
 /**
- * The engine: flows become jobs (`start`), jobs wait for their inputs (`resume`), walk their graph (`run`, one node's
+ * The engine: flows become jobs (`start`), jobs wait for their inputs (`resume`), walk their graph (`run`, one unit's
  * try in `attempt` and `run-node`) and end. The path comes from `uploads/complete` and goes on to a worker in
  * `nodes`, then to the data store; every checkpoint is told through `events/publish`.
  */
@@ -7,18 +7,22 @@ import { mkdir, rm } from 'node:fs/promises';
 import type { Consumer } from '../ports/job-queue.ts';
 import { type AddInput, createAddInput } from './add-input.ts';
 import { type CancelJob, createCancelJob } from './cancel.ts';
+import { createPause, type PauseJobs } from './pause.ts';
 import { createReadJobs, type ReadJobs } from './read.ts';
 import type { EngineDeps } from './records.ts';
 import { createRecoverJobs, type RecoverJobs } from './recover.ts';
 import { type AppendBody, createResume, type ResumeJob } from './resume.ts';
+import { createRetry, type RetryJob } from './retry.ts';
 import { createRun } from './run.ts';
+import { createSlots } from './slots.ts';
 import { createStart, type StartFlow } from './start.ts';
 import { createWake, type WakeJob } from './wake.ts';
 
-export interface Engine extends ReadJobs {
+export interface Engine extends ReadJobs, PauseJobs {
   readonly start: StartFlow;
   readonly resume: ResumeJob;
   readonly cancel: CancelJob;
+  readonly retry: RetryJob;
   readonly wake: WakeJob;
   readonly addInput: AddInput;
   readonly recover: RecoverJobs;
@@ -28,7 +32,8 @@ export interface Engine extends ReadJobs {
   drain(): Promise<void>;
 }
 
-export const createEngine = (deps: EngineDeps & { readonly append: AppendBody }): Engine => {
+export const createEngine = (given: Omit<EngineDeps, 'slots'> & { readonly append: AppendBody }): Engine => {
+  const deps = { ...given, slots: createSlots(given.workerPool.size) };
   const wake = createWake(deps);
   const run = createRun(deps);
   const shutdown = new AbortController();
@@ -37,6 +42,8 @@ export const createEngine = (deps: EngineDeps & { readonly append: AppendBody })
     start: createStart(deps),
     resume: createResume({ ...deps, wake }),
     cancel: createCancelJob(deps),
+    retry: createRetry({ ...deps, wake }),
+    ...createPause({ ...deps, wake }),
     wake,
     addInput: createAddInput(deps),
     recover: createRecoverJobs(deps),

@@ -1,54 +1,78 @@
 /** What a job's graph says comes next: pure functions over the definition and the tasks. */
-import { type FlowDefinition, incomingEdges, isFinal, outgoingEdges } from '../domain/flow.ts';
+import { type FlowDefinition, type FlowEdge, incomingEdges, isFinal, outgoingEdges } from '../domain/flow.ts';
 import { findTask, isTaskSettled, type JobFile, type JobOutput, type JobRecord } from '../domain/job.ts';
+import { headsOf, type Unit } from './units.ts';
 
-/** What an edge has become: `active` once its source has delivered a file, `inactive` when it never will. */
+/** What an edge has become: `active` once its source has delivered a file by it, `inactive` when it never will. */
 type EdgeState = 'pending' | 'active' | 'inactive';
 
-const edgeState = (job: JobRecord, source: string): EdgeState => {
-  const task = findTask(job, source);
-  if (task === undefined || !isTaskSettled(task)) return 'pending';
-  return task.status === 'completed' && (task.files ?? []).length > 0 ? 'active' : 'inactive';
+const edgeState = (job: JobRecord, edge: FlowEdge): EdgeState => {
+  const task = findTask(job, edge.source);
+  if (task === undefined || !isTaskSettled(task) || task.unsaved === true) return 'pending';
+  return task.status === 'completed' && filesBy(job, edge).length > 0 ? 'active' : 'inactive';
 };
 
-/** A node may run when all its incoming edges have settled and one is active; it is skipped when none is. */
+/** The files that leave the edge's source by it. */
+const filesBy = (job: JobRecord, { source, sourceHandle }: FlowEdge): readonly JobFile[] =>
+  (findTask(job, source)?.files ?? []).filter((file) => file.handle === sourceHandle);
+
+type Step = 'wait' | 'run' | 'skip';
+
+/** A node may run when all its edges have settled and one to its main input is active; it is skipped when none is. */
+const stepOf = (flow: FlowDefinition, job: JobRecord, nodeId: string): Step => {
+  const status = findTask(job, nodeId)?.status;
+  const edges = incomingEdges(flow, nodeId);
+  if (edges.length === 0 || (status !== 'pending' && status !== 'retrying')) return 'wait';
+  const states = edges.map((edge) => ({ edge, state: edgeState(job, edge) }));
+  if (states.some(({ state }) => state === 'pending')) return 'wait';
+  return states.some(({ edge, state }) => state === 'active' && edge.targetHandle === undefined) ? 'run' : 'skip';
+};
+
+/** The units that may run, and the nodes that no file will reach. */
 export const nextSteps = (
   flow: FlowDefinition,
+  units: readonly Unit[],
   job: JobRecord,
-): { readonly ready: readonly string[]; readonly skipped: readonly string[] } => {
-  const ready: string[] = [];
-  const skipped: string[] = [];
-  for (const task of job.tasks) {
-    const edges = incomingEdges(flow, task.nodeId);
-    if (edges.length === 0 || (task.status !== 'pending' && task.status !== 'retrying')) continue;
-    const states = edges.map((edge) => edgeState(job, edge.source));
-    if (states.includes('pending')) continue;
-    (states.includes('active') ? ready : skipped).push(task.nodeId);
-  }
-  return { ready, skipped };
-};
+): { readonly ready: readonly Unit[]; readonly skipped: readonly string[] } => ({
+  ready: units.filter((unit) => headsOf(unit).every((nodeId) => stepOf(flow, job, nodeId) === 'run')),
+  skipped: job.tasks.filter(({ nodeId }) => stepOf(flow, job, nodeId) === 'skip').map(({ nodeId }) => nodeId),
+});
+
+/** A file on its way into a node: by which of the node's edges, counted from 0, and by which of its inputs. */
+export interface InputFile {
+  readonly file: JobFile;
+  readonly edge: number;
+  readonly handle?: string;
+}
 
 /** The files that flow into a node, in the order of the edges in the definition. */
-export const inputFiles = (flow: FlowDefinition, job: JobRecord, nodeId: string): readonly JobFile[] =>
-  incomingEdges(flow, nodeId).flatMap((edge) => findTask(job, edge.source)?.files ?? []);
+export const inputFiles = (flow: FlowDefinition, job: JobRecord, nodeId: string): readonly InputFile[] =>
+  incomingEdges(flow, nodeId).flatMap((edge, index) =>
+    filesBy(job, edge).map((file) => ({
+      file,
+      edge: index,
+      ...(edge.targetHandle === undefined ? {} : { handle: edge.targetHandle }),
+    })),
+  );
 
 /** The final outputs under their keys: the node's, then `key.1`, `key.2`, ... for its further files. */
 export const collectOutputs = (flow: FlowDefinition, job: JobRecord): Readonly<Record<string, JobOutput>> => {
   const outputs: Record<string, JobOutput> = {};
   for (const { nodeId, files } of job.tasks) {
     if (!isFinal(flow, nodeId)) continue;
-    for (const [index, file] of (files ?? []).entries()) {
+    for (const [index, { handle: _, ...file }] of (files ?? []).entries()) {
       outputs[index === 0 ? nodeId : `${nodeId}.${index}`] = { ...file, nodeId };
     }
   }
   return outputs;
 };
 
-/** The job's own files that nothing needs any more now that `nodeId` has settled. */
-export const garbageAfter = (flow: FlowDefinition, job: JobRecord, nodeId: string): readonly JobFile[] => {
+/** The job's own files that nothing needs any more now that the unit has settled. */
+export const garbageAfter = (flow: FlowDefinition, job: JobRecord, unit: Unit): readonly JobFile[] => {
   const live = new Set(job.tasks.filter((task) => isLive(flow, job, task.nodeId)).flatMap(keysOf));
-  return incomingEdges(flow, nodeId)
-    .flatMap((edge) => findTask(job, edge.source)?.files ?? [])
+  return headsOf(unit)
+    .flatMap((nodeId) => inputFiles(flow, job, nodeId))
+    .map(({ file }) => file)
     .filter((file) => file.owned && file.uploadId === undefined && !live.has(file.key));
 };
 
@@ -62,7 +86,3 @@ const isLive = (flow: FlowDefinition, job: JobRecord, nodeId: string): boolean =
     const task = findTask(job, edge.target);
     return task !== undefined && !isTaskSettled(task);
   });
-
-/** The outputs of this node are read by other nodes of the job only. */
-export const isIntermediate = (flow: FlowDefinition, nodeId: string, roleOf: (nodeId: string) => string): boolean =>
-  !isFinal(flow, nodeId) && outgoingEdges(flow, nodeId).every((edge) => roleOf(edge.target) === 'process');

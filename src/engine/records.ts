@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
-import type { JobRecord } from '../domain/job.ts';
+import { isEnded, type JobRecord } from '../domain/job.ts';
 import type { UploadFlow, UploadRecord } from '../domain/upload.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DataStore } from '../ports/data-store.ts';
@@ -12,6 +12,7 @@ import type { JobQueue } from '../ports/job-queue.ts';
 import type { Entry, KvStore } from '../ports/kv-store.ts';
 import type { NodeKind } from '../ports/node.ts';
 import type { WorkerLimits, WorkerPool } from '../ports/worker-pool.ts';
+import type { Slots } from './slots.ts';
 
 /** Writes a job record with its events; see `events/publish`. */
 export type PublishJob = (publication: {
@@ -19,6 +20,7 @@ export type PublishJob = (publication: {
   readonly value: JobRecord;
   readonly expectedVersion: number;
   readonly events?: readonly ServiceEvent[];
+  readonly progress?: { readonly nodeId: string };
   readonly dueAt?: number | undefined;
 }) => Promise<Entry<JobRecord> | undefined>;
 
@@ -66,6 +68,14 @@ export interface EngineDeps {
     /** Tries after the first, for flows and nodes that say nothing. */
     readonly retries: number;
   };
+  readonly retention: {
+    /** Milliseconds after its end for which a failed job can be tried again. */
+    readonly retry: number;
+    /** Milliseconds after its end for which a job and its outputs stay; `undefined`: for ever. */
+    readonly result?: number | undefined;
+  };
+  /** The workers of this process. */
+  readonly slots: Slots;
   /** The delay before a node's next try, milliseconds: exponential with full jitter. */
   readonly retryDelay: (attempt: number) => number;
   readonly onError: (error: unknown, context: Record<string, unknown>) => void;
@@ -78,10 +88,22 @@ export const leaseMs = 10_000;
 const unattendedMs = 30_000;
 
 /** When recovery must look at the record; paused jobs are found through their uploads. */
-export const dueAt = (job: JobRecord, now: number): number | undefined => {
-  if (job.status === 'running') return (job.lease?.until ?? now) + unattendedMs;
-  return job.status === 'pending' || job.leftovers === true ? now + unattendedMs : undefined;
+export const dueAt = (deps: Pick<EngineDeps, 'clock' | 'retention'>, job: JobRecord): number | undefined => {
+  if (job.status === 'running') return (job.lease?.until ?? deps.clock.now()) + unattendedMs;
+  if (job.status === 'pending' || job.leftovers === true) return deps.clock.now() + unattendedMs;
+  const [first] = [sweepAt(deps, job), removeAt(deps, job)].filter((at) => at !== undefined).sort((a, b) => a - b);
+  return first;
 };
+
+/** When a failed job can be tried again no longer, milliseconds since 1970; `undefined`: that is so already. */
+export const sweepAt = ({ retention }: Pick<EngineDeps, 'retention'>, job: JobRecord): number | undefined =>
+  job.status === 'failed' && job.swept !== true ? endOf(job) + retention.retry : undefined;
+
+/** When an ended job is removed with all that it has made, milliseconds since 1970; `undefined`: never. */
+export const removeAt = ({ retention }: Pick<EngineDeps, 'retention'>, job: JobRecord): number | undefined =>
+  retention.result === undefined || !isEnded(job) ? undefined : endOf(job) + retention.result;
+
+const endOf = (job: JobRecord): number => Date.parse(job.endedAt ?? job.updatedAt);
 
 /** The job of this client; another client's is as unknown as one that never was. */
 export const findJob = async (
@@ -110,13 +132,18 @@ export const pinDefinition = async (deps: Pick<EngineDeps, 'kvStore'>, flow: Flo
 };
 
 /** What a change makes of a job, and what it tells; `undefined`: nothing is to be changed. */
-export type JobChange = (
-  job: JobRecord,
-) => { readonly value: JobRecord; readonly events?: readonly ServiceEvent[] } | undefined;
+export type JobChange = (job: JobRecord) =>
+  | {
+      readonly value: JobRecord;
+      readonly events?: readonly ServiceEvent[];
+      /** The change is progress of this node. */
+      readonly progress?: { readonly nodeId: string };
+    }
+  | undefined;
 
 /** Applies the change to the newest record, again and again until no other writer was first. */
 export const updateJob = async (
-  deps: Pick<EngineDeps, 'kvStore' | 'publish' | 'clock'>,
+  deps: Pick<EngineDeps, 'kvStore' | 'publish' | 'clock' | 'retention'>,
   entry: Entry<JobRecord>,
   change: JobChange,
 ): Promise<Entry<JobRecord> | undefined> => {
@@ -125,10 +152,9 @@ export const updateJob = async (
     if (changed === undefined) return undefined;
     const saved = await deps.publish({
       topic: 'jobs',
-      value: changed.value,
       expectedVersion: base.version,
-      ...(changed.events === undefined ? {} : { events: changed.events }),
-      dueAt: dueAt(changed.value, deps.clock.now()),
+      ...changed,
+      dueAt: dueAt(deps, changed.value),
     });
     if (saved !== undefined) return saved;
     base = await deps.kvStore.get('jobs', entry.value.id);

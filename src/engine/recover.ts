@@ -1,10 +1,12 @@
-import { isEnded } from '../domain/job.ts';
-import { dueAt, type EngineDeps } from './records.ts';
-import { sweepEnded } from './sweep.ts';
+import { isEnded, type JobRecord } from '../domain/job.ts';
+import type { Entry } from '../ports/kv-store.ts';
+import { dueAt, type EngineDeps, removeAt, sweepAt } from './records.ts';
+import { removeJob, sweepEnded, sweepFailed } from './sweep.ts';
 
 /**
- * Takes up what a crash cut off: removes the files of ended jobs, and enqueues jobs that lost their queue entry again,
- * under the number of their last wake-up, which does nothing while that entry still waits. `until` is the newest deadline to look at (milliseconds since 1970).
+ * Takes up what a crash cut off: jobs that lost their queue entry are enqueued again, under the number of their last
+ * wake-up, which does nothing while that entry still waits. Removes what ended jobs have left behind, and the jobs
+ * whose time is over. `until` is the newest deadline to look at (milliseconds since 1970).
  */
 export type RecoverJobs = (until: number) => Promise<void>;
 
@@ -22,10 +24,24 @@ const recover = async (deps: EngineDeps, id: string): Promise<void> => {
   const entry = await deps.kvStore.get('jobs', id);
   if (entry === undefined) return;
   const { value } = entry;
-  if (value.leftovers === true) return sweepEnded(deps, entry);
+  if (isEnded(value)) return retire(deps, entry);
   const now = deps.clock.now();
   const held = value.lease !== undefined && value.lease.until > now;
-  if (!isEnded(value) && !held) await deps.queue.enqueue({ id: `${id}-${value.wakes}`, jobId: id });
-  // Only moves the deadline; when another writer is first, that one has set it.
-  await deps.publish({ topic: 'jobs', value, expectedVersion: entry.version, dueAt: dueAt(value, now) });
+  if (!held) await deps.queue.enqueue({ id: `${id}-${value.wakes}`, jobId: id });
+  await postpone(deps, entry);
+};
+
+/** Removes what an ended job has left behind, and in the end the job. */
+const retire = (deps: EngineDeps, entry: Entry<JobRecord>): Promise<void> => {
+  const isPast = (at: number | undefined) => at !== undefined && at <= deps.clock.now();
+  if (isPast(removeAt(deps, entry.value))) return removeJob(deps, entry.value);
+  const { leftovers, swept } = entry.value;
+  if (isPast(sweepAt(deps, entry.value)) || (swept && leftovers)) return sweepFailed(deps, entry);
+  if (leftovers) return sweepEnded(deps, entry);
+  return postpone(deps, entry);
+};
+
+/** Only moves the deadline; when another writer is first, that one has set it. */
+const postpone = async (deps: EngineDeps, { value, version }: Entry<JobRecord>): Promise<void> => {
+  await deps.publish({ topic: 'jobs', value, expectedVersion: version, dueAt: dueAt(deps, value) });
 };

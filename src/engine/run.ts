@@ -4,17 +4,21 @@
  */
 import { ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
-import { isTaskSettled, type JobRecord, withoutLease, withTask } from '../domain/job.ts';
+import { isHeldBack, isTaskSettled, type JobRecord, withoutLease, withTask } from '../domain/job.ts';
 import type { QueueEntry, QueueOutcome } from '../ports/job-queue.ts';
-import { runTask } from './attempt.ts';
+import { runUnit } from './attempt.ts';
 import { completeJob, endEarly } from './end.ts';
 import { nextSteps } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import { claim, HoldEnded, type Session } from './session.ts';
 import { settleInputs } from './settle-inputs.ts';
+import { membersOf, type Unit } from './units.ts';
 
 /** Waits longer than this give the slot back to the queue, milliseconds. */
 const longestWaitMs = 5000;
+
+/** So often may the holder of a job be lost while the same node runs. */
+const maxLosses = 10;
 
 /** Handles one queue entry. `shutdown` ends the work at the last checkpoint and puts the entry back. */
 export type RunJob = (queued: QueueEntry, shutdown: AbortSignal) => Promise<QueueOutcome>;
@@ -25,7 +29,7 @@ export const createRun =
     const session = await claim(deps, queued, shutdown);
     if (session === undefined) return 'done';
     const deadline = startDeadline(deps, session);
-    const running = new Map<string, Promise<void>>();
+    const running = new Map<Unit, Promise<void>>();
     try {
       return await walk(deps, session, running);
     } catch (error) {
@@ -50,21 +54,32 @@ const startDeadline = (deps: EngineDeps, session: Session): NodeJS.Timeout => {
   return setTimeout(() => session.end(new ServiceError('TIMEOUT', message, { details: { timeout } })), left);
 };
 
-const walk = async (deps: EngineDeps, session: Session, running: Map<string, Promise<void>>): Promise<QueueOutcome> => {
+const walk = async (deps: EngineDeps, session: Session, running: Map<Unit, Promise<void>>): Promise<QueueOutcome> => {
   const aborted = rejectOnAbort(session.signal);
+  requireSurvivable(session.job);
   for (;;) {
     session.signal.throwIfAborted();
     const { wakes } = session.job;
     const woken = session.woken();
-    await settleInputs(deps, session);
-    await startReady(deps, session, running);
+    if (!isHeldBack(session.job)) {
+      await settleInputs(deps, session);
+      await startReady(deps, session, running);
+    }
     if (running.size === 0) {
-      const outcome = await leave(deps, session, wakes);
+      const outcome = await leave(deps, session, wakes, woken);
       if (outcome !== 'continue') return outcome;
       continue;
     }
     await Promise.race([aborted, woken, ...running.values()]);
   }
+};
+
+/** A node during which service after service is lost takes no other one with it. */
+const requireSurvivable = (job: JobRecord): void => {
+  const task = job.tasks.find(({ losses = 0 }) => losses >= maxLosses);
+  if (task === undefined) return;
+  const message = `The service was lost ${task.losses} times while the node ran`;
+  throw new ServiceError('NODE_CRASHED', message, { details: { nodeId: task.nodeId } });
 };
 
 const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
@@ -75,41 +90,52 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
 };
 
 /** Skips what no file will reach, and starts what is ready and due. */
-const startReady = async (deps: EngineDeps, session: Session, running: Map<string, Promise<void>>): Promise<void> => {
-  for (;;) {
-    const { ready, skipped } = nextSteps(session.flow, session.job);
-    if (skipped.length > 0) {
-      await session.update((job) => skip(job, skipped));
-      continue;
-    }
-    for (const nodeId of ready) {
-      const task = session.job.tasks.find((one) => one.nodeId === nodeId);
-      if (running.has(nodeId) || (task?.retryAt ?? 0) > deps.clock.now()) continue;
-      const run = runTask(deps, session, nodeId).finally(() => running.delete(nodeId));
-      // Whoever races this promise hears of its failure; nobody may be left to when the job ends first.
-      run.catch(() => {});
-      running.set(nodeId, run);
-    }
-    return;
+const startReady = async (deps: EngineDeps, session: Session, running: Map<Unit, Promise<void>>): Promise<void> => {
+  let steps = nextSteps(session.flow, session.units, session.job);
+  for (; steps.skipped.length > 0; steps = nextSteps(session.flow, session.units, session.job)) {
+    const { skipped } = steps;
+    await session.update((job) => skip(job, skipped));
+  }
+  for (const unit of steps.ready) {
+    if (running.has(unit) || retryAt(session.job, unit) > deps.clock.now()) continue;
+    const run = runUnit(deps, session, unit).finally(() => running.delete(unit));
+    // Whoever races this promise hears of its failure; nobody may be left to when the job ends first.
+    run.catch(() => {});
+    running.set(unit, run);
   }
 };
+
+/** When the unit may run again, milliseconds since 1970; 0 when it has not failed. */
+const retryAt = (job: JobRecord, unit: Unit): number =>
+  Math.max(...job.tasks.filter(({ nodeId }) => membersOf(unit).includes(nodeId)).map((task) => task.retryAt ?? 0));
 
 const skip = (job: JobRecord, nodeIds: readonly string[]) => ({
   value: nodeIds.reduce((next, nodeId) => withTask(next, nodeId, { status: 'skipped' }), job),
   events: nodeIds.map((nodeId): ServiceEvent => ({ type: 'node_skipped', nodeId })),
 });
 
-/** Nothing runs: the job is done, waits for a retry, or waits for uploads. */
-const leave = async (deps: EngineDeps, session: Session, wakes: number): Promise<QueueOutcome | 'continue'> => {
+/** Nothing runs: the job is done, is stopped, waits for a retry, or waits for uploads. */
+const leave = async (
+  deps: EngineDeps,
+  session: Session,
+  wakes: number,
+  woken: Promise<void>,
+): Promise<QueueOutcome | 'continue'> => {
   const { job } = session;
   if (job.tasks.every(isTaskSettled)) {
     await completeJob(deps, session);
     return 'done';
   }
+  if (isHeldBack(job)) {
+    const left = await session.update((latest) => (isHeldBack(latest) ? { value: withoutLease(latest) } : undefined));
+    return left ? 'done' : 'continue';
+  }
   const retries = job.tasks.filter((task) => task.status === 'retrying').map((task) => task.retryAt ?? 0);
-  if (retries.length > 0) return waitForRetry(session, Math.min(...retries) - deps.clock.now());
+  if (retries.length > 0) return waitForRetry(session, Math.min(...retries) - deps.clock.now(), woken);
   // Only inputs are open. A wake-up that came meanwhile may be about one of them, so look again before leaving.
-  const paused = await session.update((latest) => (latest.wakes === wakes ? pause(latest) : undefined));
+  const paused = await session.update((latest) =>
+    latest.wakes === wakes && !isHeldBack(latest) ? pause(latest) : undefined,
+  );
   return paused ? 'done' : 'continue';
 };
 
@@ -118,17 +144,17 @@ const pause = (job: JobRecord) => {
   return { value, events: [{ type: 'flow_paused' as const }] };
 };
 
-const waitForRetry = async (session: Session, ms: number): Promise<QueueOutcome | 'continue'> => {
+const waitForRetry = async (session: Session, ms: number, woken: Promise<void>): Promise<QueueOutcome | 'continue'> => {
   if (ms <= longestWaitMs) {
-    await sleep(Math.max(0, ms), session.signal);
+    await sleep(Math.max(0, ms), session.signal, woken);
     return 'continue';
   }
-  await session.update((job) => ({ value: withoutLease(job) }));
-  return { delayMs: ms };
+  const left = await session.update((job) => (isHeldBack(job) ? undefined : { value: withoutLease(job) }));
+  return left ? { delayMs: ms } : 'continue';
 };
 
-const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+const sleep = async (ms: number, signal: AbortSignal, woken: Promise<void>): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, rejectOnAbort(signal)]).finally(() => clearTimeout(timer));
+  await Promise.race([promise, woken, rejectOnAbort(signal)]).finally(() => clearTimeout(timer));
 };

@@ -1,10 +1,10 @@
 /** One holder's hold on a job: the lease, the newest record, and the signal that ends the hold. */
-import type { ServiceEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
-import { isEnded, type JobRecord } from '../domain/job.ts';
+import { isEnded, isHeldBack, type JobRecord, type TaskRecord, toPending } from '../domain/job.ts';
 import type { QueueEntry } from '../ports/job-queue.ts';
 import type { Entry } from '../ports/kv-store.ts';
-import { definitionOf, type EngineDeps, leaseMs, updateJob } from './records.ts';
+import { definitionOf, type EngineDeps, type JobChange, leaseMs, updateJob } from './records.ts';
+import { planUnits, type Unit } from './units.ts';
 
 /** Why a hold ends before its work does: the job was taken or ended by somebody else, or the service stops. */
 export class HoldEnded extends Error {
@@ -18,6 +18,8 @@ export class HoldEnded extends Error {
 
 export interface Session {
   readonly flow: FlowDefinition;
+  /** What of it runs together. */
+  readonly units: readonly Unit[];
   /** The newest record that this holder knows, with and without its version. */
   readonly entry: Entry<JobRecord>;
   readonly job: JobRecord;
@@ -34,11 +36,12 @@ export interface Session {
   close(): void;
 }
 
-export type SessionChange = (
-  job: JobRecord,
-) => { readonly value: JobRecord; readonly events?: readonly ServiceEvent[] } | undefined;
+export type SessionChange = JobChange;
 
-/** Claims the job for a queue entry; `undefined` when it has ended or another entry holds it (DESIGN 4). */
+/**
+ * Claims the job for a queue entry; `undefined` when it has ended, somebody has stopped it for a while, or another
+ * entry holds it (DESIGN 4).
+ */
 export const claim = async (
   deps: EngineDeps,
   queued: QueueEntry,
@@ -48,7 +51,7 @@ export const claim = async (
   if (known === undefined) return undefined;
   const claimed = await updateJob(deps, known, (job) => {
     const held = job.lease !== undefined && job.lease.until > deps.clock.now() && job.lease.entry !== queued.id;
-    if (held || isEnded(job)) return undefined;
+    if (held || isEnded(job) || isHeldBack(job)) return undefined;
     const { pauseReason: _, ...rest } = job;
     return {
       value: {
@@ -57,13 +60,19 @@ export const claim = async (
         startedAt: job.startedAt ?? new Date(deps.clock.now()).toISOString(),
         epoch: job.epoch + 1,
         lease: { entry: queued.id, until: deps.clock.now() + leaseMs },
-        tasks: job.tasks.map((task) => (task.status === 'running' ? { ...task, status: 'pending' } : task)),
+        tasks: job.tasks.map(afterLoss),
       },
       ...(job.status === 'paused' ? { events: [{ type: 'flow_resumed' as const }] } : {}),
     };
   });
   if (claimed === undefined) return undefined;
   return openSession(deps, claimed, await definitionOf(deps, claimed.value), shutdown);
+};
+
+/** What ran when the last holder was lost runs again, and so does what had ended in a worker only. */
+const afterLoss = (task: TaskRecord): TaskRecord => {
+  if (task.status === 'running') return { ...toPending(task), losses: (task.losses ?? 0) + 1 };
+  return task.unsaved === true ? toPending(task) : task;
 };
 
 const openSession = async (
@@ -115,6 +124,7 @@ const openSession = async (
 
   return {
     flow,
+    units: planUnits(flow, deps.kinds),
     get entry() {
       return entry;
     },

@@ -98,7 +98,7 @@ const createJob = async (
   const waiting = await waitingInputs(deps, refs);
   const value = newJob(deps, context, refs, waiting, await pinDefinition(deps, context.flow));
   const events = [{ type: 'flow_started' as const }, ...(waiting.size > 0 ? [{ type: 'flow_paused' as const }] : [])];
-  const due = dueAt(value, deps.clock.now());
+  const due = dueAt(deps, value);
   const saved = await deps.publish({ topic: 'jobs', value, expectedVersion: 0, events, dueAt: due });
   if (saved === undefined) throw new ServiceError('INTERNAL_ERROR');
   if (waiting.size === 0) await deps.queue.enqueue({ id: `${value.id}-${value.wakes}`, jobId: value.id });

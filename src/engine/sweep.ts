@@ -4,6 +4,8 @@ import type { Entry } from '../ports/kv-store.ts';
 import { type EngineDeps, updateJob } from './records.ts';
 import { jobPrefix } from './run-node.ts';
 
+const nothing: ReadonlySet<string> = new Set();
+
 /** Removes every file that the job made, but not those under `keep`. */
 export const sweepFiles = async (deps: EngineDeps, job: JobRecord, keep: ReadonlySet<string>): Promise<void> => {
   const store = deps.storage(job.storageId);
@@ -22,12 +24,37 @@ export const sweepUploads = async (deps: EngineDeps, job: JobRecord, keep: Reado
   }
 };
 
+/** What a failed job needs to be tried again from where it stood; nobody comes back to a cancelled one. */
+export const keptKeys = (job: JobRecord): ReadonlySet<string> =>
+  job.status === 'failed' ? new Set(job.tasks.flatMap((task) => task.files ?? []).map(({ key }) => key)) : nothing;
+
 /**
- * Removes what a failed or cancelled job leaves behind, and says so in its record: a crash before that is made up for
- * by recovery. The uploads of a failed job stay, since it can be tried again.
+ * Removes what nobody needs of a job that has failed or was cancelled, and says so in its record: a crash before that
+ * is made up for by recovery.
  */
 export const sweepEnded = async (deps: EngineDeps, ended: Entry<JobRecord>): Promise<void> => {
-  if (ended.value.status === 'cancelled') await sweepUploads(deps, ended.value, new Set());
-  await sweepFiles(deps, ended.value, new Set());
-  await updateJob(deps, ended, ({ leftovers: _, ...value }) => ({ value }));
+  if (ended.value.status === 'cancelled') await sweepUploads(deps, ended.value, nothing);
+  await sweepFiles(deps, ended.value, keptKeys(ended.value));
+  await updateJob(deps, ended, ({ leftovers, ...value }) => (leftovers === undefined ? undefined : { value }));
+};
+
+/** The time of a failed job to be tried again is over: only its record stays. */
+export const sweepFailed = async (deps: EngineDeps, failed: Entry<JobRecord>): Promise<void> => {
+  // First the record: whoever has it tried again meanwhile is sooner or later than this, not in the middle.
+  const swept = await updateJob(deps, failed, (job) =>
+    job.status === 'failed' && job.epoch === failed.value.epoch
+      ? { value: { ...job, swept: true, leftovers: true } }
+      : undefined,
+  );
+  if (swept === undefined) return;
+  await sweepUploads(deps, swept.value, nothing);
+  await sweepFiles(deps, swept.value, nothing);
+  await updateJob(deps, swept, ({ leftovers: _, ...value }) => ({ value }));
+};
+
+/** Removes an ended job, its outputs, and the uploads that it made. */
+export const removeJob = async (deps: EngineDeps, job: JobRecord): Promise<void> => {
+  await sweepUploads(deps, job, nothing);
+  await sweepFiles(deps, job, nothing);
+  await deps.kvStore.remove('jobs', job.id);
 };

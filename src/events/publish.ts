@@ -16,8 +16,8 @@ export interface Publication<T extends Topic> {
   /** The version it was made from; 0: it is new. */
   readonly expectedVersion: number;
   readonly events?: readonly ServiceEvent[];
-  /** The change is progress: watchers get a frame, but it is not logged. */
-  readonly progress?: boolean;
+  /** The change is progress, of a job's node: watchers get a frame, but it is not logged. */
+  readonly progress?: boolean | { readonly nodeId: string };
   /** See `Change.dueAt`. */
   readonly dueAt?: number | undefined;
   /** See `Change.usage`. */
@@ -38,7 +38,7 @@ export const createPublish =
   async (publication) => {
     const { topic, expectedVersion, dueAt, usage } = publication;
     const at = new Date(deps.clock.now()).toISOString();
-    const { value, events } = stamp(publication.value, publication.events ?? [], publication.progress === true, at);
+    const { value, events } = stamp(publication.value, publication.events ?? [], publication.progress ?? false, at);
     const version = await deps.kvStore.commit({
       collection: topic,
       id: value.id,
@@ -54,9 +54,15 @@ export const createPublish =
   };
 
 /** Numbers the events: progress first, since the last bytes arrive before the upload is complete. */
-const stamp = <T extends Sequenced>(record: T, events: readonly ServiceEvent[], progress: boolean, at: string) => {
+const stamp = <T extends Sequenced>(
+  record: T,
+  events: readonly ServiceEvent[],
+  progress: NonNullable<Publication<Topic>['progress']>,
+  at: string,
+) => {
   let seq = record.seq;
-  const progressed = progress ? { progressed: { seq: ++seq, at } } : {};
+  const node = typeof progress === 'object' ? progress : {};
+  const progressed = progress === false ? {} : { progressed: { seq: ++seq, at, ...node } };
   const logged: LoggedEvent[] = events.map((event) => ({ ...event, seq: ++seq, timestamp: at }));
   return { value: { ...record, ...progressed, seq, updatedAt: at }, events: logged };
 };

@@ -1,5 +1,5 @@
 /** What sockets send (WIRE 5): one flat JSON object for each thing that has happened. */
-import type { JobRecord } from '../domain/job.ts';
+import { findTask, type JobRecord } from '../domain/job.ts';
 import type { UploadRecord } from '../domain/upload.ts';
 import type { Step } from '../events/follow.ts';
 import type { Links } from './links.ts';
@@ -31,7 +31,14 @@ const sizeOf = (upload: UploadRecord) => (upload.size === undefined ? {} : { siz
 
 /** `kindOf`: the kind of a node of the job's flow. */
 export const jobFrame = (step: Step, job: JobRecord, links: Links, kindOf: (nodeId: string) => string): Frame => {
+  if (step.type === 'progress') return nodeProgress(step, job, kindOf);
   if ('nodeId' in step) return { ...step, jobId: job.id, nodeType: kindOf(step.nodeId) };
   const base = { ...step, jobId: job.id, flowId: job.flowId };
   return step.type === 'flow_complete' ? { ...base, outputs: viewOutputs(job, links), duration: job.runningMs } : base;
+};
+
+const nodeProgress = (step: Step, job: JobRecord, kindOf: (nodeId: string) => string): Frame => {
+  const nodeId = job.progressed?.nodeId ?? '';
+  const progress = findTask(job, nodeId)?.progress ?? 1;
+  return { ...step, type: 'node_progress', jobId: job.id, nodeId, nodeType: kindOf(nodeId), progress };
 };

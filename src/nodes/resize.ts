@@ -69,20 +69,37 @@ export const resizeNode = defineNode({
   produces: (_options, incoming) => imageGlobs(incoming),
   check: ({ width, height }) =>
     width === undefined && height === undefined ? 'width or height must be given' : undefined,
+  shrink: (given, size) => scaledSize(size, wantedOf(given)),
   run: (run) =>
     eachImage(run, async (image, index) => {
-      const { background = '#00000000', kernel = 'lanczos3', position = 'centre', ...size } = run.options;
-      const wanted = { fit: 'inside', withoutEnlargement: true, ...size } as const;
+      const wanted = wantedOf(run.options);
       checkSides(image, resizedSize(image, wanted), run);
-      const animated = image.frames > 1 && isAnimatable(image.format) && !isSmartCrop(wanted.fit, position);
-      const padding = image.format === 'jpeg' && !run.intermediate ? overWhite(background) : background;
-      const resized = image
-        .decode(animated ? 'all' : 'first')
-        .resize({ ...wanted, kernel, position, background: padding });
+      const animated = image.frames > 1 && isAnimatable(image.format) && !isSmartCrop(wanted.fit, wanted.position);
+      const padding = image.format === 'jpeg' && !run.intermediate ? overWhite(wanted.background) : wanted.background;
+      const size = exactSize(image, wanted);
+      const resized = image.decode(animated ? 'all' : 'first').resize({ ...size, background: padding });
       const pixels = keepMetadata(resized, image, run.intermediate ? 'all' : 'none');
       return writeImage(run, image, index, pixels, { format: image.format }, animated);
     }),
 });
+
+const wantedOf = (given: Static<typeof options>) =>
+  ({
+    fit: 'inside',
+    position: 'centre',
+    kernel: 'lanczos3',
+    withoutEnlargement: true,
+    background: '#00000000',
+    ...given,
+  }) as const;
+
+/** Left to itself sharp is off by a pixel now and then, and it cannot know the whole of a picture that nodes share. */
+const exactSize = (image: OpenImage, wanted: ReturnType<typeof wantedOf>) => {
+  if (wanted.fit !== 'cover' && wanted.fit !== 'contain') {
+    return { ...wanted, ...scaledSize(image, wanted), withoutEnlargement: false, fit: 'fill' } as const;
+  }
+  return image.file.whole === undefined ? wanted : { ...wanted, withoutEnlargement: false };
+};
 
 /** libvips looks for the best part of single pictures only: of an animation the first frame is left. */
 const isSmartCrop = (fit: string, position: string): boolean =>

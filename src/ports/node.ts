@@ -29,6 +29,12 @@ export interface NodeFile extends Omit<WorkerFile, 'path'> {
   readonly size: number;
 }
 
+/** Pixels of an upright picture, of one frame. */
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
 export interface NodeDescription<
   Kind extends string = string,
   Schema extends TObject = TObject,
@@ -62,6 +68,11 @@ export interface NodeDescription<
    * bare pixels from such a node before it, leaves the encoding to such a node behind it, and shares a worker with both.
    */
   readonly pixels?: true;
+  /**
+   * The smallest picture, in pixels, that gives the same result as one of `size`: where several nodes begin with one
+   * picture, it is decoded once, as large as the most demanding of them needs it.
+   */
+  shrink?(options: Static<Schema>, size: PictureSize): PictureSize;
   /**
    * Decides in the server process, without any bytes, which files are handed on and by which handle. `undefined`:
    * `run` must look at them. Throws `ServiceError`.

@@ -15,6 +15,8 @@ export interface WorkerFile {
   readonly fileName: string;
   /** What nodes before have found out: width, height and the like. */
   readonly meta?: { readonly [key: string]: JsonValue };
+  /** The size of the picture before it was made smaller for all who share it, pixels: nodes go by this one. */
+  readonly whole?: { readonly width: number; readonly height: number };
   /** The named input by which it comes; absent: the main one. */
   readonly handle?: string;
   /** Where its edge stands among those that lead to the node, from 0. */

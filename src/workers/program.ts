@@ -6,6 +6,7 @@ import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError, toServiceError } from '../domain/errors.ts';
+import { type Need, shareDecoding } from '../nodes/image/share.ts';
 import { kinds } from '../nodes/index.ts';
 import type { NodeDescription, NodeKinds, NodeOutput } from '../ports/node.ts';
 import type {
@@ -57,12 +58,31 @@ export const run = async (task: WorkerTask): Promise<WorkerAnswer> => {
   }
 };
 
-const runTask = async (task: WorkerTask): Promise<readonly (readonly WorkerOutput[])[]> => {
+const runTask = async (given: WorkerTask): Promise<readonly (readonly WorkerOutput[])[]> => {
+  const task = given.chains.length > 1 ? await withShared(given) : given;
   const outputs: (readonly WorkerOutput[])[] = [];
   for (const [index, chain] of task.chains.entries()) {
     outputs.push(await runChain(task, chain, join(task.directory, String(index))));
   }
   return outputs;
+};
+
+/** Several chains begin with the same files: these are decoded once. */
+const withShared = async (task: WorkerTask): Promise<WorkerTask> => {
+  const needs = task.chains.flatMap(([step]) => needOf(step) ?? []);
+  if (needs.length < task.chains.length) return task;
+  const files: WorkerFile[] = [];
+  for (const [index, file] of task.files.entries()) {
+    const directory = join(task.directory, 'shared', String(index));
+    await mkdir(directory, { recursive: true });
+    files.push(await shareDecoding(file, needs, directory, task.limits));
+  }
+  return { ...task, files };
+};
+
+const needOf = (step: WorkerStep | undefined): Need | undefined => {
+  const shrink = registry[step?.kind ?? '']?.shrink;
+  return shrink && ((size) => shrink(step?.options ?? {}, size));
 };
 
 /** What a step was given is removed as soon as it has made its own: bare pixels are large. */

@@ -133,26 +133,29 @@ t.test('a retryable error is tried again, and the job then completes without an 
   t.equal((await rig.events(id)).filter((event) => event === 'node_retrying a').length, 2);
 });
 
-t.test('retries end: the job fails with the node and the code, its files go, the upload stays', async (t) => {
-  const script: Script = async (task, signal) => {
-    if (name(task) === 'b') throw new ServiceError('STORAGE_ERROR', 'the disk is gone');
-    return echo(task, signal);
-  };
-  const flow = { ...chain, retries: 1 };
-  const rig = await engineRig(t, { flows: [flow], script });
-  const id = await run(rig, 'chain');
-  const job = await rig.until(id, 'failed');
-  t.strictSame(job.error, { code: 'STORAGE_ERROR', message: 'the disk is gone', nodeId: 'b' });
-  t.strictSame(
-    job.tasks.map((task) => task.status),
-    ['completed', 'completed', 'failed', 'cancelled'],
-  );
-  t.equal(job.tasks[2]?.attempt, 2);
-  t.strictSame((await rig.events(id)).slice(-2), ['node_failed b', 'flow_error']);
-  await reached(async () => (await rig.job(id)).leftovers === undefined);
-  t.strictSame(await rig.keys(`jobs/${id}/`), []);
-  t.equal((await rig.keys('uploads/')).length, 1);
-});
+t.test(
+  'retries end: the job fails with the node and the code, and what it needs to be tried again stays',
+  async (t) => {
+    const script: Script = async (task, signal) => {
+      if (name(task) === 'b') throw new ServiceError('STORAGE_ERROR', 'the disk is gone');
+      return echo(task, signal);
+    };
+    const flow = { ...chain, retries: 1 };
+    const rig = await engineRig(t, { flows: [flow], script });
+    const id = await run(rig, 'chain');
+    const job = await rig.until(id, 'failed');
+    t.strictSame(job.error, { code: 'STORAGE_ERROR', message: 'the disk is gone', nodeId: 'b' });
+    t.strictSame(
+      job.tasks.map((task) => task.status),
+      ['completed', 'completed', 'failed', 'cancelled'],
+    );
+    t.equal(job.tasks[2]?.attempt, 2);
+    t.strictSame((await rig.events(id)).slice(-2), ['node_failed b', 'flow_error']);
+    await reached(async () => (await rig.job(id)).leftovers === undefined);
+    t.strictSame(await rig.keys(`jobs/${id}/`), [job.tasks[1]?.files?.[0]?.key], 'the file of a, which b reads');
+    t.equal((await rig.keys('uploads/')).length, 1);
+  },
+);
 
 t.test('an error that would only come again fails at once', async (t) => {
   let tries = 0;

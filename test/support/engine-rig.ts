@@ -31,13 +31,12 @@ export type Script = (task: ScriptTask, signal: AbortSignal) => Promise<readonly
 /** Runs tasks of one step by the script. */
 export const scriptedPool = (script: Script, size = 2): WorkerPool => ({
   size,
-  run: (task, signal) =>
-    Promise.all(
-      task.chains.map(([step, ...more]) => {
-        if (step === undefined || more.length > 0) throw new Error('Only chains of one step can be scripted');
-        return script({ ...step, files: task.files, directory: join(task.directory, step.nodeId) }, signal);
-      }),
-    ),
+  run: async (task, signal) => {
+    signal.throwIfAborted();
+    const [[step, ...more] = [], ...others] = task.chains;
+    if (step === undefined || more.length + others.length > 0) throw new Error('Only single steps can be scripted');
+    return [await script({ ...step, files: task.files, directory: join(task.directory, step.nodeId) }, signal)];
+  },
   close: async () => {},
 });
 
@@ -69,6 +68,7 @@ export interface Rig {
   readonly errors: unknown[];
   /** Keys in the data store. */
   keys(prefix: string): Promise<readonly string[]>;
+  removeFile(key: string): Promise<void>;
   job(id: string): Promise<JobRecord>;
   events(id: string): Promise<readonly string[]>;
   /** Waits until the job has one of these statuses. */
@@ -89,6 +89,7 @@ export interface RigOptions {
   /** Milliseconds. */
   readonly uploadTtl?: number;
   readonly quota?: Quota;
+  readonly retention?: { readonly retry?: number; readonly result?: number };
 }
 
 export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
@@ -132,6 +133,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     scratchDirectory: join(directory, 'scratch'),
     limits: { maxPixels: 1e8, maxSide: 16383 },
     defaults: { timeout: 60_000, retries: 2 },
+    retention: { retry: 3_600_000, ...options.retention },
     retryDelay: () => options.retryDelay ?? 1,
     onError,
   });
@@ -152,6 +154,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     directory,
     errors,
     keys: (prefix) => dataStore.list(prefix),
+    removeFile: (key) => dataStore.remove(key),
     job,
     async events(id) {
       const log: readonly LoggedEvent[] = await kvStore.events('jobs', id, 0);

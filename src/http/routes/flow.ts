@@ -82,11 +82,19 @@ export const flowRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, conte
     );
   }
 
-  app.post(
-    '/api/jobs/:jobId/cancel',
-    { schema: { tags, summary: 'Cancel a job', params: jobParams, response: jobAnswer } },
-    async (request) => viewJob(context, await engine.cancel(request.params.jobId, request.clientId)),
-  );
+  const actions = {
+    cancel: { summary: 'Cancel a job', act: engine.cancel },
+    pause: { summary: 'Stop a job for a while: what runs comes to its end', act: engine.pause },
+    resume: { summary: 'Let a job go on that was stopped', act: engine.unpause },
+    retry: { summary: 'Try a failed job again from its last finished nodes', act: engine.retry },
+  };
+  for (const [name, { summary, act }] of Object.entries(actions)) {
+    const schema = { tags, summary, params: jobParams, response: jobAnswer };
+    app.post(`/api/jobs/:jobId/${name}`, { schema }, async (request) => {
+      const { jobId } = request.params as Static<typeof jobParams>;
+      return viewJob(context, await act(jobId, request.clientId));
+    });
+  }
 
   done();
 };

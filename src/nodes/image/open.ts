@@ -21,7 +21,7 @@ export interface OpenImage {
   readonly format: ImageFormat;
   /** What the bytes are: other than `format` in an intermediate, where `v` are the bare pixels of libvips. */
   readonly stored: ImageFormat | 'v';
-  /** Pixels of the upright picture, of one frame. */
+  /** Pixels of the upright picture, of one frame; `decode` gives fewer where nodes share a smaller one. */
   readonly width: number;
   readonly height: number;
   /** Frames that can be kept together; 1 for all but upright animations. */
@@ -47,12 +47,12 @@ export const eachImage = async <Options>(
   return outputs;
 };
 
-const openImage = async (file: WorkerFile, limits: WorkerLimits): Promise<OpenImage> => {
+export const openImage = async (file: WorkerFile, limits: WorkerLimits): Promise<OpenImage> => {
   const sharp = await loadSharp();
   // Without a limit here, so that an answer can name the size; the header alone costs no memory.
   const header = await sharp(file.path, { failOn: 'error', limitInputPixels: false }).metadata();
   const { format, stored } = readableFormat(file, header);
-  const { width, height } = header.autoOrient;
+  const { width, height } = file.whole ?? header.autoOrient;
   const pages = isAnimatable(format) ? (header.pages ?? 1) : 1;
   if (width * height * pages > limits.maxPixels) {
     throw tooLarge(file.fileName, 'pixels', limits.maxPixels, width * height * pages);

@@ -1,0 +1,88 @@
+import t from 'tap';
+import type { FlowDefinition } from '../../src/domain/flow.ts';
+import { deliver, engineRig, type Script } from '../support/engine-rig.ts';
+import { gate } from '../support/wait.ts';
+
+const edge = (source: string, target: string) => ({ source, target });
+const step = (name: string) => ({ type: 'step', options: { name } });
+const flow: FlowDefinition = {
+  flowId: 'two',
+  name: 'Two',
+  nodes: { in: { type: 'file-input' }, a: step('a'), b: step('b') },
+  edges: [edge('in', 'a'), edge('a', 'b')],
+};
+const base = { flowId: 'two', storageId: 'default', clientId: undefined };
+
+t.test('a job that is stopped finishes what runs and begins nothing, until it is resumed', async (t) => {
+  const [started, go] = [gate(), gate()];
+  const ran: unknown[] = [];
+  const script: Script = async (task) => {
+    ran.push(task.options['name']);
+    started.open();
+    if (task.options['name'] === 'a') await go.passed;
+    return deliver(task, 'x');
+  };
+  const rig = await engineRig(t, { flows: [flow], script });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await rig.upload('hi') } };
+  const { id } = await rig.engine.start({ ...base, inputs });
+  await started.passed;
+  t.match(await rig.engine.pause(id, undefined), { status: 'paused', pauseReason: 'user' });
+  t.match(await rig.engine.pause(id, undefined), { status: 'paused', pauseReason: 'user' }, 'twice is once');
+  go.open();
+  for (;;) {
+    const job = await rig.job(id);
+    if (job.lease === undefined) break;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const stopped = await rig.job(id);
+  t.strictSame(
+    [stopped.status, ...stopped.tasks.map(({ status }) => status)],
+    ['paused', 'completed', 'completed', 'pending'],
+  );
+  t.strictSame(ran, ['a']);
+  await rig.engine.recover(Date.now() + 3_600_000);
+  t.equal((await rig.engine.unpause(id, undefined)).pauseReason, undefined);
+  await rig.until(id, 'completed');
+  t.strictSame(ran, ['a', 'b']);
+  t.strictSame(
+    (await rig.events(id)).filter((type) => type.startsWith('flow')),
+    ['flow_started', 'flow_paused', 'flow_resumed', 'flow_complete'],
+  );
+});
+
+t.test('an upload that completes meanwhile is not lost', async (t) => {
+  const rig = await engineRig(t, { flows: [flow], script: (task) => deliver(task, 'x') });
+  const metadata = { originalName: 'a', mimeType: 'text/plain', size: 2 };
+  const { id, tasks } = await rig.engine.start({ ...base, inputs: { in: { operation: 'init', metadata } } });
+  await rig.engine.pause(id, undefined);
+  await rig.append(tasks[0]?.uploads?.[0]?.id ?? '', 'hi');
+  t.match(await rig.job(id), { status: 'paused', pauseReason: 'user' });
+  await rig.engine.unpause(id, undefined);
+  await rig.until(id, 'completed');
+});
+
+t.test('a job that waits for uploads still waits when it is resumed', async (t) => {
+  const rig = await engineRig(t, { flows: [flow], script: (task) => deliver(task, 'x') });
+  const { id, tasks } = await rig.engine.start(base);
+  t.match(await rig.engine.unpause(id, undefined), { pauseReason: 'uploads' }, 'it was not stopped');
+  await rig.engine.pause(id, undefined);
+  await rig.engine.unpause(id, undefined);
+  for (;;) {
+    const job = await rig.job(id);
+    if (job.pauseReason === 'uploads') break;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const uploadId = tasks[0]?.uploads?.[0]?.id ?? '';
+  await rig.engine.resume({ ...base, jobId: id, nodeId: 'in', newData: { operation: 'finalize', uploadId } });
+  await rig.until(id, 'completed');
+});
+
+t.test('a job that is stopped can be cancelled, and one that has ended cannot be stopped', async (t) => {
+  const rig = await engineRig(t, { flows: [flow], script: (task) => deliver(task, 'x') });
+  const { id } = await rig.engine.start(base);
+  await rig.engine.pause(id, undefined);
+  t.equal((await rig.engine.cancel(id, undefined)).status, 'cancelled');
+  await t.rejects(rig.engine.pause(id, undefined), { code: 'INVALID_JOB_STATE' });
+  await t.rejects(rig.engine.unpause(id, undefined), { code: 'INVALID_JOB_STATE' });
+  await t.rejects(rig.engine.pause('none', undefined), { code: 'FLOW_JOB_NOT_FOUND' });
+});
