@@ -1,24 +1,48 @@
 /** Whether an answer has reached its client, as far as the connection tells (WIRE 1, rule 3). */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 
-/** Who hears how a connection ends: the last answer that was given on it, since earlier ones were followed by a request. */
-const listeners = new WeakMap<Socket, (reset: boolean) => void>();
+/** The answers of a connection of which nobody knows yet whether they have arrived, and who waits to hear it. */
+type Doubts = Map<ServerResponse, (delivered: boolean) => void>;
 
-const watch = (socket: Socket): void => {
-  if (listeners.has(socket)) return;
-  // Of a reset connection nobody knows what arrived. One that is closed in order was read to its end.
-  socket.once('close', (reset) => listeners.get(socket)?.(reset));
-};
+const doubts = new WeakMap<Socket, Doubts>();
 
 /**
- * Resolves with `false` when the connection closes before the answer is out, or is reset after it without another
- * answer in between; with `true` when it is closed in order. Never on a connection that stays open.
+ * Resolves with `true` when the connection brings another request after the answer, or is closed in order; with `false`
+ * when it is closed before the answer is out, or is reset after it. Never on a connection that stays open and silent.
  */
 export const delivery = (response: ServerResponse): Promise<boolean> =>
   new Promise((resolve) => {
     const { socket } = response;
     if (socket === null || socket.destroyed) return resolve(false);
-    watch(socket);
-    listeners.set(socket, (reset) => resolve(!reset && response.writableFinished));
+    doubtsOf(socket).set(response, resolve);
   });
+
+const doubtsOf = (socket: Socket): Doubts => doubts.get(socket) ?? watch(socket);
+
+const watch = (socket: Socket): Doubts => {
+  const all: Doubts = new Map();
+  doubts.set(socket, all);
+  // Of a reset connection nobody knows what arrived. One that is closed in order was read to its end.
+  socket.once('close', (reset) => {
+    for (const [response, resolve] of all) resolve(!reset && response.writableFinished);
+  });
+  return all;
+};
+
+/** Tells of each request: its client has the answers before it. */
+export const watchDeliveries = (app: FastifyInstance): void => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    endDoubts(doubts.get(request.raw.socket));
+    done();
+  });
+};
+
+const endDoubts = (all: Doubts | undefined): void => {
+  if (all === undefined) return;
+  for (const [response, resolve] of all) {
+    // A request that comes while an answer is not out yet has not waited for it (pipelining), and proves nothing.
+    if (response.writableFinished && all.delete(response)) resolve(true);
+  }
+};

@@ -17,6 +17,7 @@ import fastify, {
 import { ServiceError } from '../domain/errors.ts';
 import type { Adapter, HttpContext } from './context.ts';
 import { continueBeforeParsing } from './continue.ts';
+import { watchDeliveries } from './delivery.ts';
 import { nativeDialect } from './dialects/native/index.ts';
 import { sendError } from './errors.ts';
 import { watchMethods } from './methods.ts';
@@ -119,6 +120,7 @@ const createApp = (options: FastifyAdapterOptions): FastifyInstance => {
     logResponse(request, reply.raw.statusCode, reply.elapsedTime);
     done();
   });
+  watchDeliveries(app);
   continueBeforeParsing(app);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request, reply) => sendError(new ServiceError('NOT_FOUND'), request, reply));

@@ -1,13 +1,18 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import fastify from 'fastify';
 import t, { type Test } from 'tap';
-import { delivery } from '../../src/http/delivery.ts';
+import { delivery, watchDeliveries } from '../../src/http/delivery.ts';
 
 /** A server whose answers are given by hand, and a connection to it. */
 const setUp = async (t: Test) => {
   const responses: ServerResponse[] = [];
-  const server = createServer((_request, response) => void responses.push(response));
+  const app = fastify();
+  watchDeliveries(app);
+  app.get('/', (_request, reply) => void responses.push(reply.hijack().raw));
+  await app.ready();
+  const server = createServer((...args) => app.routing(...args));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => server.close());
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -53,6 +58,27 @@ t.test('of one that is reset after it nobody knows, so it has not', async (t) =>
   t.equal(await delivered, false);
 });
 
+t.test('a request after it has read it, whatever becomes of the connection then', async (t) => {
+  const { client, ask } = await setUp(t);
+  const response = await ask();
+  const delivered = delivery(response);
+  await answer(response, client);
+  await answer(await ask(), client);
+  client.resetAndDestroy();
+  t.equal(await delivered, true);
+});
+
+t.test('one that did not wait for it says nothing of it', async (t) => {
+  const { client, ask } = await setUp(t);
+  const first = await ask();
+  const delivered = delivery(first);
+  const second = await ask();
+  await answer(first, client);
+  await answer(second, client);
+  client.resetAndDestroy();
+  t.equal(await delivered, false);
+});
+
 t.test('only the last answer of a connection is in doubt', async (t) => {
   const { client, ask } = await setUp(t);
   const results: boolean[] = [];
@@ -62,6 +88,7 @@ t.test('only the last answer of a connection is in doubt', async (t) => {
     await answer(response, client);
   }
   client.resetAndDestroy();
+  await once(client, 'close');
   await new Promise((resolve) => setTimeout(resolve, 50));
-  t.strictSame(results, [false]);
+  t.strictSame(results, [...Array(11).fill(true), false]);
 });

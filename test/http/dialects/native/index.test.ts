@@ -2,8 +2,10 @@ import t, { type Test } from 'tap';
 import { defineFlow } from '../../../../src/domain/define-flow.ts';
 import { inputNode, resizeNode } from '../../../../src/index.ts';
 import { call } from '../../../support/api.ts';
+import { openSocket } from '../../../support/http-socket.ts';
 import { type InProcessOptions, serviceInProcess } from '../../../support/service-in-process.ts';
 import { uploadClient } from '../../../support/upload-client.ts';
+import { quiet } from '../../../support/wait.ts';
 
 const copy = defineFlow({
   flowId: 'copy',
@@ -57,6 +59,21 @@ t.test('a used up quota is 403 for open uploads and 413 for bytes, and nothing i
   t.equal((await uploads.patch(id, 'x'.repeat(100), { offset: 0 })).status, 200);
   await uploads.remove(first.id);
   t.equal((await uploads.post({ size: 900 })).status, 201);
+});
+
+t.test('a reset long after an answer, with other requests in between, does not put it in doubt', async (t) => {
+  const { url, uploads } = await start(t);
+  const { id } = await uploads.create({ size: 10 });
+  const http = await openSocket(url);
+  const headers = { 'content-type': 'application/offset+octet-stream', 'content-length': 5 };
+  await http.request('PATCH', `/api/upload/${id}`, headers);
+  await http.send('aaaaa');
+  t.equal((await http.response()).status, 200);
+  await http.request('GET', '/api/health');
+  t.equal((await http.response()).status, 200);
+  http.socket.resetAndDestroy();
+  await quiet();
+  t.match(await (await uploads.patch(id, 'aaaaa')).json(), { offset: 10, status: 'completed' });
 });
 
 t.test('a HEAD that fails has a status and no body', async (t) => {
