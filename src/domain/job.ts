@@ -2,7 +2,9 @@
 import type { EventError, Sequenced } from './event.ts';
 import type { JsonValue } from './upload.ts';
 
-export type JobStatus = 'pending' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
+export const jobStatuses = ['pending', 'running', 'paused', 'completed', 'failed', 'cancelled'] as const;
+
+export type JobStatus = (typeof jobStatuses)[number];
 
 export type TaskStatus =
   | 'pending'

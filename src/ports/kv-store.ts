@@ -2,12 +2,13 @@
  * Where records live: uploads, jobs and the flow definitions that jobs are pinned to.
  *
  * Every write is conditional on the version that its writer read, and changes the record, its event log, its place in
- * the index of deadlines and the counters of its client together or not at all. Deliberately not part of it: blind
- * writes, locks, queries by content, notifications (that is the `EventBroadcaster`).
+ * the index of deadlines and the counters of its client together or not at all; a job's place in the index of jobs
+ * changes with it too. Deliberately not part of it: blind writes, locks, any other query by content, notifications
+ * (that is the `EventBroadcaster`).
  */
 import type { LoggedEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
-import type { JobRecord } from '../domain/job.ts';
+import type { JobRecord, JobStatus } from '../domain/job.ts';
 import type { UsageChange } from '../domain/quota.ts';
 import type { UploadRecord, Usage } from '../domain/upload.ts';
 import type { JobQueue } from './job-queue.ts';
@@ -42,6 +43,19 @@ export interface Change<C extends Collection> {
   readonly usage?: UsageChange;
 }
 
+/** Which jobs to list. */
+export interface JobFilter {
+  /** The jobs of this client; `undefined`: those of nobody. */
+  readonly clientId: string | undefined;
+  /** Those in one of these statuses; absent: in any. */
+  readonly statuses?: readonly JobStatus[] | undefined;
+  /** Those of this flow; absent: of any. */
+  readonly flowId?: string | undefined;
+  /** Those with a smaller id: the page that follows the one which ended with it. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
 export interface KvStore {
   get<C extends Collection>(collection: C, id: string): Promise<Entry<Collections[C]> | undefined>;
   /**
@@ -55,6 +69,16 @@ export interface KvStore {
   events(collection: Collection, id: string, after: number): Promise<readonly LoggedEvent[]>;
   /** Ids whose deadline is at or before `until`, earliest first, at most `limit`. */
   due(collection: Collection, until: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Ids of jobs, the largest first: ids begin with the time, so that is the newest. Of a job record the index reads
+   * `clientId`, `flowId` and `status`, and nothing else.
+   *
+   * A page must cost what its length is, however many jobs there are. So every answer is the union of ordered ranges,
+   * one per status, of two indexes: (client, status, id) and (client, flow, status, id). A Redis driver keeps a sorted
+   * set for each of these pairs and triples, all scores zero; its commit script moves the id when the status has
+   * changed, and ZREVRANGEBYLEX reads a range.
+   */
+  listJobs(filter: JobFilter): Promise<readonly string[]>;
   /** The counters of a client; zeros for one that nothing was counted for. */
   usage(clientId: string | undefined): Promise<Usage>;
   /** Resolves when everything committed before the call survives a power cut, as far as the driver was told to care. */

@@ -4,6 +4,7 @@ import type { KvStore } from '../../src/ports/kv-store.ts';
 import type { Make } from '../support/fixture.ts';
 import { sampleEvent, sampleJob, sampleUpload } from '../support/sample-records.ts';
 import { type Case, counters } from './kv-store-counters.ts';
+import { jobs } from './kv-store-jobs.ts';
 
 /** Runs the suite; `name` is shown in its titles. */
 export const testKvStore = (name: string, make: Make<KvStore>): void => {
@@ -19,6 +20,7 @@ export const testKvStore = (name: string, make: Make<KvStore>): void => {
   logs(test);
   deadlines(test);
   counters(test);
+  jobs(test);
   removing(test);
   living(test);
 };

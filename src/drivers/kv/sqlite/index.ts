@@ -2,7 +2,7 @@
  * Records in one SQLite file of this process alone. The calls are synchronous inside: a commit is some microseconds,
  * and only `flush` waits for the disk.
  *
- * `database` opens and locks the file, `records` and `usage` hold the statements and `cache` what was written last,
+ * `database` opens and locks the file, `records`, `jobs` and `usage` hold the statements, `cache` what was written last,
  * `group` makes one transaction of the commits of a moment, `flush` makes them durable. The job queue beside the records
  * is `drivers/queue/sqlite`.
  */
@@ -51,6 +51,7 @@ export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions)
       }),
     events: (collection, id, after) => answer(() => records.events(collection, id, after)),
     due: (collection, until, limit) => answer(() => records.due(collection, until, limit)),
+    listJobs: (filter) => answer(() => records.listJobs(filter)),
     usage: (clientId) => answer(() => records.usage(clientId)),
     flush,
     queue: (): JobQueue => {

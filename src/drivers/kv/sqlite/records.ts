@@ -1,8 +1,9 @@
-/** The records, their logs and their deadlines: every statement, prepared once. `usage` holds the counters. */
+/** The records, their logs and their deadlines: every statement, prepared once. `jobs` lists them, `usage` counts. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { LoggedEvent } from '../../../domain/event.ts';
 import type { Change, Collection, Collections, Entry } from '../../../ports/kv-store.ts';
 import { createCache, type Row } from './cache.ts';
+import { createJobs } from './jobs.ts';
 import { createUsage } from './usage.ts';
 
 const schema = `
@@ -42,6 +43,7 @@ export const createRecords = (database: DatabaseSync) => {
   database.exec(schema);
   const cache = createCache();
   const write = createWrite(database);
+  const jobs = createJobs(database);
   const usage = createUsage(database);
   const select = database.prepare('SELECT version, body FROM records WHERE collection = ? AND id = ?');
   const addEvent = database.prepare('INSERT INTO events (collection, id, seq, body) VALUES (?, ?, ?, ?)');
@@ -79,6 +81,7 @@ export const createRecords = (database: DatabaseSync) => {
     },
     events: (collection: Collection, id: string, after: number): readonly LoggedEvent[] =>
       (selectEvents.all(collection, id, after) as { body: string }[]).map(({ body }) => JSON.parse(body)),
+    listJobs: jobs.list,
     usage: usage.read,
     due: (collection: Collection, until: number, limit: number): readonly string[] =>
       (selectDue.all(collection, until, limit) as { id: string }[]).map(({ id }) => id),

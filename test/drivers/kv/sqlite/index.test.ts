@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { sqliteKvStore } from '../../../../src/drivers/kv/sqlite/index.ts';
+import { jobQueries } from '../../../../src/drivers/kv/sqlite/jobs.ts';
 import { testKvStore } from '../../../conformance/kv-store.ts';
 import { realClock as clock } from '../../../support/clock.ts';
 import { failSyncs, holdCalls, recordCalls } from '../../../support/file-calls.ts';
@@ -250,4 +251,15 @@ void t.test('deadlines are found by their index', async (t) => {
     .all();
   t.match(JSON.stringify(plan), /USING INDEX records_due/);
   t.notMatch(JSON.stringify(plan), /TEMP B-TREE/);
+});
+
+void t.test('every list of jobs reads ranges of an index, and sorts nothing', async (t) => {
+  const { path, store } = await openStore(t);
+  await store.close();
+  const database = new DatabaseSync(path);
+  t.teardown(() => database.close());
+  const planOf = (query: string) => JSON.stringify(database.prepare(`EXPLAIN QUERY PLAN ${query}`).all());
+  t.match(planOf(jobQueries.ofAnyFlow), /USING INDEX jobs_by_status \(<expr>=\? AND <expr>=\? AND id<\?\)/);
+  t.match(planOf(jobQueries.ofOneFlow), /USING INDEX jobs_by_flow \(<expr>=\? AND <expr>=\? AND <expr>=\? AND id<\?\)/);
+  for (const query of Object.values(jobQueries)) t.notMatch(planOf(query), /TEMP B-TREE/);
 });
