@@ -7,6 +7,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import type { Consumer } from '../ports/job-queue.ts';
 import { type AddInput, createAddInput } from './add-input.ts';
 import { type CancelJob, createCancelJob } from './cancel.ts';
+import { createList, type ListJobs } from './list.ts';
 import { createPause, type PauseJobs } from './pause.ts';
 import { createReadJobs, type ReadJobs } from './read.ts';
 import type { EngineDeps } from './records.ts';
@@ -20,6 +21,7 @@ import { createWake, type WakeJob } from './wake.ts';
 
 export interface Engine extends ReadJobs, PauseJobs {
   readonly start: StartFlow;
+  readonly list: ListJobs;
   readonly resume: ResumeJob;
   readonly cancel: CancelJob;
   readonly retry: RetryJob;
@@ -40,6 +42,7 @@ export const createEngine = (given: Omit<EngineDeps, 'slots'> & { readonly appen
   let consumer: Consumer | undefined;
   return {
     start: createStart(deps),
+    list: createList(deps),
     resume: createResume({ ...deps, wake }),
     cancel: createCancelJob(deps),
     retry: createRetry({ ...deps, wake }),

@@ -26,6 +26,7 @@ import { eventRoutes } from './routes/events.ts';
 import { fileRoutes } from './routes/files.ts';
 import { flowRoutes } from './routes/flow.ts';
 import { healthRoutes } from './routes/health.ts';
+import { listJobsRoute } from './routes/list-jobs.ts';
 import { describeApi, openapiRoute } from './routes/openapi.ts';
 import { resumeRoute } from './routes/resume.ts';
 
@@ -55,9 +56,16 @@ export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => 
     const refuseOtherMethods = watchMethods(app);
     await app.register(
       (scope, _, done) => {
-        for (const routes of [nativeDialect, fileRoutes, flowRoutes, resumeRoute, healthRoutes, eventRoutes]) {
-          scope.register(routes, context);
-        }
+        const resources = [
+          nativeDialect,
+          fileRoutes,
+          flowRoutes,
+          listJobsRoute,
+          resumeRoute,
+          healthRoutes,
+          eventRoutes,
+        ];
+        for (const routes of resources) scope.register(routes, context);
         openapiRoute(scope, context);
         if (options.console ?? true) scope.register(consoleRoutes);
         done();

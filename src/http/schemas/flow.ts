@@ -1,5 +1,6 @@
 /** Flows and jobs on the wire (WIRE 3). */
 import { Type } from 'typebox';
+import { jobStatuses } from '../../domain/job.ts';
 import { strictObject } from './common.ts';
 
 /** One shape for all operations, so that an error names its field; `routes/flow` checks what each of them needs. */
@@ -93,7 +94,7 @@ export const jobSchema = Type.Object(
     flowId: Type.String(),
     storageId: Type.String(),
     clientId: Type.Optional(Type.String()),
-    status: Type.Enum(['pending', 'running', 'paused', 'completed', 'failed', 'cancelled']),
+    status: Type.Enum([...jobStatuses]),
     pauseReason: Type.Optional(Type.String()),
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     createdAt: Type.String({ format: 'date-time' }),
@@ -109,3 +110,23 @@ export const jobSchema = Type.Object(
   },
   { description: 'One run of a flow' },
 );
+
+const anyStatus = `(${jobStatuses.join('|')})`;
+
+/** Text with patterns; `http/query` makes values of it. */
+export const jobListQuery = strictObject({
+  status: Type.Optional(
+    Type.String({
+      pattern: `^${anyStatus}(,${anyStatus})*$`,
+      description: 'One status, or several with commas between',
+    }),
+  ),
+  flowId: Type.Optional(Type.String({ description: 'Jobs of this flow' })),
+  limit: Type.Optional(Type.String({ pattern: '^([1-9][0-9]?|100)$', description: '1 to 100; default 20' })),
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: 'The nextCursor of the page before' })),
+});
+
+export const jobListSchema = Type.Object({
+  items: Type.Array(jobSchema),
+  nextCursor: Type.Optional(Type.String({ description: 'Absent on the last page' })),
+});
