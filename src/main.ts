@@ -8,6 +8,8 @@ import { localDataStore } from './drivers/data/local/index.ts';
 import { sqliteKvStore } from './drivers/kv/sqlite/index.ts';
 import { FlowLoadError } from './engine/load/flow-problem.ts';
 import { loadFlows } from './engine/load/load-flows.ts';
+import { createReloadFlows } from './engine/load/reload-flows.ts';
+import { watchFlows } from './engine/load/watch-flows.ts';
 import { fastifyAdapter } from './http/server.ts';
 import { kinds } from './nodes/index.ts';
 import { createService, type Service } from './service.ts';
@@ -24,12 +26,8 @@ const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean => /^webso
 const start = async (config: Config): Promise<void> => {
   const log = createLog(config.logLevel);
   const { durability } = config;
-  const flows = await loadFlows({
-    directory: resolve(config.flowsDirectory),
-    kinds,
-    onError: config.flowsOnError,
-    log,
-  });
+  const { load, reloadInto } = followFlows(config, log);
+  const flows = await load();
   const dataStore = await localDataStore({ directory: join(config.dataDirectory, 'files'), durability });
   const kvStore = sqliteKvStore({ path: join(config.dataDirectory, 'sluice.db'), durability, clock: systemClock });
   const service = await createService({
@@ -47,6 +45,7 @@ const start = async (config: Config): Promise<void> => {
     limits: config,
     onError: (error, context) => log.error({ err: error, ...context }, 'failed in the background'),
   });
+  reloadInto(service);
   const server = await listen(service, config);
   onSignals(server, service, config);
   const drivers = `data: local, records: sqlite, events: in process, workers: ${config.workers}`;
@@ -54,6 +53,22 @@ const start = async (config: Config): Promise<void> => {
   process.stdout.write(
     `Sluice ${version} on ${address} | flows: ${Object.keys(flows).join(', ') || 'none'} | ${drivers}\n`,
   );
+};
+
+/** Loads the flows: for the start, and into the service on every change and on SIGHUP. */
+const followFlows = (config: Config, log: ReturnType<typeof createLog>) => {
+  const directory = resolve(config.flowsDirectory);
+  const load = () => loadFlows({ directory, kinds, onError: config.flowsOnError, log });
+  const { promise: service, resolve: reloadInto } = Promise.withResolvers<Service>();
+  const reload = createReloadFlows({ load, replace: async (flows) => (await service).replaceFlows(flows), log });
+  // From before the first load on, so that no change falls between the two.
+  const { look } = watchFlows({
+    directory,
+    onChange: () => void reload(),
+    onError: (error) => log.warn({ err: error }, 'The flows directory is not watched'),
+  });
+  process.on('SIGHUP', look);
+  return { load, reloadInto };
 };
 
 const listen = async (service: Service, config: Config): Promise<Server> => {

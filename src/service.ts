@@ -73,6 +73,11 @@ export interface ServiceLimits {
 }
 
 export interface Service extends Pick<HttpHandlers, 'handler' | 'websocketHandler'> {
+  /**
+   * Puts these flows in the place of all that were there. Throws as `createService` does when one of them is not valid,
+   * and all stays as it was. Jobs keep the definition that they started with.
+   */
+  replaceFlows(flows: ServiceOptions['flows']): void;
   /** Takes nothing new, lets what runs come to a safe point, closes everything that the options gave. */
   dispose(): Promise<void>;
 }
@@ -99,7 +104,8 @@ const recoverAheadMs = 15_000;
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   requireOptions(options);
   const drivers = openDrivers(options);
-  const services = composeServices(options, drivers);
+  let { flows } = options;
+  const services = composeServices(options, drivers, () => flows);
   let draining = false;
   const http = await options.adapter.create({
     ...services,
@@ -119,6 +125,10 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   return {
     handler: http.handler,
     websocketHandler: http.websocketHandler,
+    replaceFlows(next) {
+      requireFlows(next);
+      flows = next;
+    },
     async dispose() {
       draining = true;
       stopRecovery();
@@ -155,7 +165,7 @@ const openDrivers = (options: ServiceOptions): Drivers => ({
 
 const limitsOf = (options: ServiceOptions): ServiceLimits => ({ ...defaultLimits, ...options.limits });
 
-const composeServices = (options: ServiceOptions, drivers: Drivers): Services => {
+const composeServices = (options: ServiceOptions, drivers: Drivers, flows: () => ServiceOptions['flows']): Services => {
   const limits = limitsOf(options);
   const { kvStore, eventBroadcaster, dataStore, onError } = drivers;
   const storage = (storageId: string): DataStore => {
@@ -179,7 +189,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers): Services =>
     ...drivers,
     publish,
     clock,
-    flows: options.flows,
+    flows,
     kinds,
     uploads,
     append: uploads.append,
@@ -211,8 +221,12 @@ const requireOptions = (options: ServiceOptions): void => {
       throw new TypeError(`createService needs the option "${name}"`);
     }
   }
-  for (const [key, flow] of Object.entries(options.flows)) {
-    if (flow.flowId !== key) throw new TypeError(`createService: the flow under "${key}" has the id "${flow.flowId}"`);
+  requireFlows(options.flows);
+};
+
+const requireFlows = (flows: ServiceOptions['flows']): void => {
+  for (const [key, flow] of Object.entries(flows)) {
+    if (flow.flowId !== key) throw new TypeError(`The flow under "${key}" has the id "${flow.flowId}"`);
     checkFlow(flow, kinds);
   }
 };

@@ -2,7 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { HttpServices } from '../src/http/context.ts';
 import {
+  type Adapter,
   createService,
   defineFlow,
   fastifyAdapter,
@@ -63,4 +65,26 @@ t.test('a host mounts it in its own server, under its own path', async (t) => {
   const created = await call(`${url}/media`, 'POST', '/api/upload', { size: 0 });
   t.equal(created.headers.get('location'), `https://files.example.org/media/api/upload/${created.body.id}`);
   t.equal(created.body.url, `https://files.example.org/media/api/files/${created.body.id}`);
+});
+
+t.test('replaced flows are all there or none', async (t) => {
+  const handlers = Promise.withResolvers<HttpServices>();
+  const adapter: Adapter = {
+    name: 'none',
+    async create(services) {
+      handlers.resolve(services);
+      return { handler() {}, websocketHandler() {}, async close() {} };
+    },
+  };
+  const service = await createService({ ...(await optionsIn(t)), adapter });
+  t.teardown(() => service.dispose());
+  const { engine } = await handlers.promise;
+  const other = { ...flow, flowId: 'other' };
+  const broken = { ...flow, edges: [{ source: 'photo', target: 'nowhere' }] };
+  t.throws(() => service.replaceFlows({ other, small: broken }), { message: /nowhere/ });
+  t.throws(() => service.replaceFlows({ wrong: other }), { message: /"wrong".*"other"/ });
+  t.same(engine.listFlows(), [flow]);
+  service.replaceFlows({ other });
+  t.same(engine.listFlows(), [other]);
+  t.throws(() => engine.getFlow('small'), { code: 'FLOW_NOT_FOUND' });
 });

@@ -3,7 +3,7 @@ import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobOutput, JobRecord } from '../domain/job.ts';
 import type { UploadRecord } from '../domain/upload.ts';
 import type { DataStore } from '../ports/data-store.ts';
-import { definitionOf, type EngineDeps, findJob } from './records.ts';
+import { definitionOf, type EngineDeps, findFlow, findJob } from './records.ts';
 
 export interface ReadJobs {
   listFlows(): readonly FlowDefinition[];
@@ -26,12 +26,8 @@ export interface ReadJobs {
 }
 
 export const createReadJobs = (deps: EngineDeps): ReadJobs => ({
-  listFlows: () => Object.values(deps.flows),
-  getFlow(flowId) {
-    const flow = Object.hasOwn(deps.flows, flowId) ? deps.flows[flowId] : undefined;
-    if (flow === undefined) throw new ServiceError('FLOW_NOT_FOUND');
-    return flow;
-  },
+  listFlows: () => Object.values(deps.flows()),
+  getFlow: (flowId) => findFlow(deps, flowId),
   kindName: (kind) => deps.kinds[kind]?.name ?? kind,
   getJob: async (jobId, clientId) => (await findJob(deps, jobId, clientId)).value,
   definition: (job) => definitionOf(deps, job),

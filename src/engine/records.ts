@@ -55,7 +55,8 @@ export interface EngineDeps {
   readonly eventBroadcaster: EventBroadcaster;
   readonly workerPool: WorkerPool;
   readonly clock: Clock;
-  readonly flows: Readonly<Record<string, FlowDefinition>>;
+  /** The flows by their ids, as they are now: a reload puts others in their place. */
+  readonly flows: () => Readonly<Record<string, FlowDefinition>>;
   readonly kinds: Readonly<Record<string, NodeKind>>;
   readonly uploads: InputUploads;
   /** The store of a storage id; throws `STORAGE_NOT_FOUND`. */
@@ -114,6 +115,14 @@ export const findJob = async (
   const entry = await deps.kvStore.get('jobs', id);
   if (entry === undefined || entry.value.clientId !== clientId) throw new ServiceError('FLOW_JOB_NOT_FOUND');
   return entry;
+};
+
+/** The flow as jobs that start now take it. */
+export const findFlow = (deps: Pick<EngineDeps, 'flows'>, flowId: string): FlowDefinition => {
+  const flows = deps.flows();
+  const flow = Object.hasOwn(flows, flowId) ? flows[flowId] : undefined;
+  if (flow === undefined) throw new ServiceError('FLOW_NOT_FOUND');
+  return flow;
 };
 
 /** The definition that the job is pinned to. */

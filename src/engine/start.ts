@@ -12,7 +12,7 @@ import {
   openDeferred,
   openInput,
 } from './inputs.ts';
-import { dueAt, type EngineDeps, pinDefinition } from './records.ts';
+import { dueAt, type EngineDeps, findFlow, pinDefinition } from './records.ts';
 
 export interface StartRequest {
   readonly flowId: string;
@@ -34,8 +34,7 @@ export type StartFlow = (request: StartRequest) => Promise<JobRecord>;
 export const createStart =
   (deps: EngineDeps): StartFlow =>
   async (request) => {
-    const flow = Object.hasOwn(deps.flows, request.flowId) ? deps.flows[request.flowId] : undefined;
-    if (flow === undefined) throw new ServiceError('FLOW_NOT_FOUND');
+    const flow = findFlow(deps, request.flowId);
     deps.storage(request.storageId);
     const { storageId, clientId } = request;
     const context: InputContext = { jobId: deps.clock.newId(), flow, storageId, clientId };

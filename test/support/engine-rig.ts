@@ -125,7 +125,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     eventBroadcaster,
     workerPool,
     clock: systemClock,
-    flows: Object.fromEntries(options.flows.map((flow) => [flow.flowId, flow])),
+    flows: () => Object.fromEntries(options.flows.map((flow) => [flow.flowId, flow])),
     kinds: { ...kinds, step: stepNode },
     uploads,
     append: uploads.append,
