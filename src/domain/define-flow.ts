@@ -15,10 +15,18 @@ export interface KeyedNode<
   Accepts extends string,
   Produces extends string,
   Keep extends boolean,
+  Out extends string = never,
+  In extends string = never,
 > extends FlowNode {
   readonly id: Id;
   readonly type: Kind;
-  readonly [facts]?: { readonly accepts: Accepts; readonly produces: Produces; readonly keep: Keep };
+  readonly [facts]?: {
+    readonly accepts: Accepts;
+    readonly produces: Produces;
+    readonly keep: Keep;
+    readonly out: Out;
+    readonly in: In;
+  };
 }
 
 /** Says nothing of `facts`: what a parameter says of them, the compiler would take for the facts of its arguments. */
@@ -36,19 +44,33 @@ type Common<Left, Right> = Extract<Left, Right> | Extract<Right, Left>;
 
 /** The ids of the nodes that can take `Produced` from the node `Source`. */
 type Taker<Node, Source, Produced extends string> =
-  Node extends KeyedNode<infer Id, string, infer Accepts, string, boolean>
+  Node extends KeyedNode<infer Id, string, infer Accepts, string, boolean, string, string>
     ? [Common<Template<Produced>, Template<Accepts>>] extends [never]
       ? never
       : Exclude<Id, Source>
     : never;
 
+/** The way out of a node: one of its names, none where it has no names, any where the types do not know. */
+type WayOut<Out extends string> = [Out] extends [never]
+  ? { readonly sourceHandle?: never }
+  : string extends Out
+    ? { readonly sourceHandle?: string }
+    : { readonly sourceHandle: Out };
+
+/** The named inputs of all nodes; the loader knows which of them has which. */
+type WayIn<Node> = Node extends KeyedNode<string, string, string, string, boolean, string, infer In> ? In : never;
+
 /** Every edge that the nodes allow. */
 type EdgeAmong<Nodes, Source = Nodes> =
-  Source extends KeyedNode<infer Id, string, string, infer Produces, boolean>
-    ? { readonly source: Id; readonly target: Taker<Nodes, Id, Produces> }
+  Source extends KeyedNode<infer Id, string, string, infer Produces, boolean, infer Out, string>
+    ? {
+        readonly source: Id;
+        readonly target: Taker<Nodes, Id, Produces>;
+        readonly targetHandle?: WayIn<Nodes>;
+      } & WayOut<Out>
     : never;
 
-type KeptId<Node> = Node extends KeyedNode<infer Id, string, string, string, true> ? Id : never;
+type KeptId<Node> = Node extends KeyedNode<infer Id, string, string, string, true, string, string> ? Id : never;
 
 /** A definition that knows the keys of its final outputs. */
 export interface Flow<Outputs extends string = string> extends FlowDefinition {

@@ -40,6 +40,8 @@ export interface NodeDescription<
   Schema extends TObject = TObject,
   Accepts extends string = string,
   Produces extends string = string,
+  Out extends string = string,
+  In extends string = string,
 > {
   /** The `type` in flow files. */
   readonly kind: Kind;
@@ -60,9 +62,9 @@ export interface NodeDescription<
   /** Checks between options that a schema cannot express: a message that begins with the option's name, or nothing. */
   check?(options: Static<Schema>): string | undefined;
   /** Other ways in beside the main one, by name: edges say `targetHandle`. */
-  readonly inputHandles?: readonly string[];
+  readonly inputHandles?: readonly In[];
   /** The ways out, when there is no main one: every edge from the node says `sourceHandle`. */
-  readonly outputHandles?: readonly string[];
+  readonly outputHandles?: readonly Out[];
   /**
    * One picture in, one picture out, for each of the files, through `image/open` and `image/encode`: the kind takes
    * bare pixels from such a node before it, leaves the encoding to such a node behind it, and shares a worker with both.
@@ -87,13 +89,15 @@ export interface NodeKind<
   Schema extends TObject = TObject,
   Accepts extends string = string,
   Produces extends string = string,
-> extends NodeDescription<Kind, Schema, Accepts, Produces> {
+  Out extends string = string,
+  In extends string = string,
+> extends NodeDescription<Kind, Schema, Accepts, Produces, Out, In> {
   /** Makes a node of this kind for a flow file: key, options, settings. */
   <const Id extends string, Keep extends boolean = false>(
     id: Id,
     options?: Static<Schema>,
     settings?: NodeSettings & { readonly keepOutput?: Keep },
-  ): KeyedNode<Id, Kind, Accepts, Produces, Keep>;
+  ): KeyedNode<Id, Kind, Accepts, Produces, Keep, Out, In>;
 }
 
 /** The node registry: kinds by their `kind`. */
@@ -105,9 +109,11 @@ export const defineNode = <
   Schema extends TObject,
   const Accepts extends string,
   Produces extends string = string,
+  const Out extends string = never,
+  const In extends string = never,
 >(
-  description: NodeDescription<Kind, Schema, Accepts, Produces>,
-): NodeKind<Kind, Schema, Accepts, Produces> => {
+  description: NodeDescription<Kind, Schema, Accepts, Produces, Out, In>,
+): NodeKind<Kind, Schema, Accepts, Produces, Out, In> => {
   const construct = (id: string, options?: Static<Schema>, settings: NodeSettings = {}) => {
     const node = {
       id,
@@ -122,6 +128,8 @@ export const defineNode = <
     Kind,
     Schema,
     Accepts,
-    Produces
+    Produces,
+    Out,
+    In
   >;
 };

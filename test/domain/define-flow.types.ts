@@ -7,7 +7,16 @@ import { defineFlow, type FlowOutputs } from '../../src/domain/define-flow.ts';
 import type { FlowDefinition, FlowEdge, FlowInputLimits, FlowNode } from '../../src/domain/flow.ts';
 import type { flowShape } from '../../src/engine/load/flow-schema.ts';
 import type { NodeKinds } from '../../src/ports/node.ts';
-import { encodeNode, readTextNode, resultNode, scaleNode, sourceNode, testKinds } from '../engine/load/test-kinds.ts';
+import {
+  chooseNode,
+  encodeNode,
+  readTextNode,
+  resultNode,
+  scaleNode,
+  sourceNode,
+  stampNode,
+  testKinds,
+} from '../engine/load/test-kinds.ts';
 
 /** `true` when both types are the same, not only assignable. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -69,6 +78,31 @@ defineFlow({ ...named, edges: [{ source: 'small', target: 'photo' }] });
 defineFlow({ ...named, edges: [{ source: 'photo', target: 'small', handle: 'x' }] });
 // @ts-expect-error unknown key of a flow
 defineFlow({ ...named, edges: [], retrys: 1 });
+
+const handled = {
+  flowId: 'handled',
+  name: 'Handled',
+  nodes: [...nodes, chooseNode('big'), stampNode('mark')] as const,
+};
+defineFlow({
+  ...handled,
+  edges: [
+    { source: 'photo', target: 'big' },
+    { source: 'big', sourceHandle: 'true', target: 'small' },
+    { source: 'big', sourceHandle: 'false', target: 'mark' },
+    { source: 'photo', target: 'mark', targetHandle: 'overlay' },
+  ],
+});
+// @ts-expect-error a way out that is not there
+defineFlow({ ...handled, edges: [{ source: 'big', sourceHandle: 'maybe', target: 'small' }] });
+// @ts-expect-error a node with several ways out, and none is named
+defineFlow({ ...handled, edges: [{ source: 'big', target: 'small' }] });
+// @ts-expect-error a named way out of a node that has one
+defineFlow({ ...handled, edges: [{ source: 'photo', sourceHandle: 'true', target: 'small' }] });
+// @ts-expect-error a named input that no node has
+defineFlow({ ...handled, edges: [{ source: 'photo', target: 'mark', targetHandle: 'mask' }] });
+// @ts-expect-error no node of the flow has named inputs
+defineFlow({ ...named, edges: [{ source: 'photo', target: 'small', targetHandle: 'overlay' }] });
 
 // @ts-expect-error unknown option
 scaleNode('small', { widht: 400 });

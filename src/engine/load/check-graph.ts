@@ -1,6 +1,7 @@
 /** The checks of a flow that need its edges: cycles, inputs, reachability, and what flows along each edge. */
 import { findCycle, incomingEdges, outgoingEdges } from '../../domain/flow.ts';
 import { mediaTypesOverlap } from '../../domain/media-type.ts';
+import { handleProblems } from './check-handles.ts';
 import type { FlowGraph } from './flow-graph.ts';
 import { isFields } from './flow-graph.ts';
 import type { Problem } from './flow-problem.ts';
@@ -11,6 +12,7 @@ export const graphProblems = (graph: FlowGraph, broken: ReadonlySet<string>): Pr
   return [
     ...graph.problems,
     ...inputProblems(graph),
+    ...handleProblems(graph),
     ...(graph.whole ? reachProblems(graph) : []),
     ...(cycle === undefined ? mediaProblems(graph, broken) : [cycleProblem(cycle)]),
   ];
@@ -86,7 +88,9 @@ const deliveries = (graph: FlowGraph, broken: ReadonlySet<string>) => {
   const arriving = (nodeId: string): readonly string[] | undefined => {
     if (isInput(graph, nodeId)) return graph.flow.input?.allowedMimeTypes;
     const accepts = graph.kinds.get(nodeId)?.accepts ?? [];
-    const globs = incomingEdges(graph.flow, nodeId).map((edge) => delivered(edge.source));
+    // What comes by a named input goes into the work and not out of it.
+    const main = incomingEdges(graph.flow, nodeId).filter((edge) => edge.targetHandle === undefined);
+    const globs = main.map((edge) => delivered(edge.source));
     const taken = globs.flatMap((list) => list ?? []).filter((glob) => mediaTypesOverlap([glob], accepts));
     return globs.includes(undefined) || taken.length === 0 ? undefined : [...new Set(taken)];
   };

@@ -62,15 +62,29 @@ const readEdges = (listed: readonly unknown[], nodeIds: ReadonlySet<string>) => 
   const problems: Problem[] = [];
   const seen = new Set<string>();
   for (const [index, edge] of listed.entries()) {
-    const { source, target } = isFields(edge) ? edge : {};
-    if (typeof source !== 'string' || typeof target !== 'string') continue;
-    const found = edgeProblems({ source, target, index }, nodeIds, seen);
-    seen.add(edgeName({ source, target }));
+    const read = readEdge(edge);
+    if (read === undefined) continue;
+    const found = edgeProblems({ ...read, index }, nodeIds, seen);
+    seen.add(edgeName(read));
     problems.push(...found);
-    if (found.length === 0) edges.push({ source, target, index });
+    if (found.length === 0) edges.push({ ...read, index });
   }
   return { edges, problems };
 };
+
+const readEdge = (edge: unknown): FlowEdge | undefined => {
+  const { source, target, sourceHandle, targetHandle } = isFields(edge) ? edge : {};
+  if (typeof source !== 'string' || typeof target !== 'string') return undefined;
+  if (!isHandle(sourceHandle) || !isHandle(targetHandle)) return undefined;
+  return {
+    source,
+    target,
+    ...(sourceHandle === undefined ? {} : { sourceHandle }),
+    ...(targetHandle === undefined ? {} : { targetHandle }),
+  };
+};
+
+const isHandle = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string';
 
 const edgeProblems = (edge: GraphEdge, nodeIds: ReadonlySet<string>, seen: ReadonlySet<string>): Problem[] => {
   const ends = (['source', 'target'] as const).filter((end) => !nodeIds.has(edge[end]));
@@ -88,4 +102,9 @@ const edgeProblems = (edge: GraphEdge, nodeIds: ReadonlySet<string>, seen: Reado
   return seen.has(edgeName(edge)) ? [{ path, message: `edge ${edgeName(edge)} is there twice` }] : [];
 };
 
-const edgeName = (edge: FlowEdge): string => `"${edge.source}" -> "${edge.target}"`;
+/** `"big" (true) -> "mark" (overlay)`: two edges with one name are the same edge. */
+export const edgeName = ({ source, target, sourceHandle, targetHandle }: FlowEdge): string =>
+  `${endName(source, sourceHandle)} -> ${endName(target, targetHandle)}`;
+
+const endName = (nodeId: string, handle: string | undefined): string =>
+  handle === undefined ? `"${nodeId}"` : `"${nodeId}" (${handle})`;

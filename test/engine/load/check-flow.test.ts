@@ -68,19 +68,19 @@ const refusals: readonly (readonly [title: string, yaml: string, problem: string
   [
     'an unknown type of node',
     flowWith('small: { type: resiz }'),
-    'flows/x.yaml:5:12 node "small": unknown type "resiz"; known: source, scale, encode, read-text, result',
+    'flows/x.yaml:5:12 node "small": unknown type "resiz"; known: source, scale, encode, read-text, result, choose, stamp',
   ],
   [
     'the name of a property of all objects as a type',
     flowWith('small: { type: constructor }'),
-    'flows/x.yaml:5:12 node "small": unknown type "constructor"; known: source, scale, encode, read-text, result',
+    'flows/x.yaml:5:12 node "small": unknown type "constructor"; known: source, scale, encode, read-text, result, choose, stamp',
   ],
   ['a node without a type', flowWith('small: { options: {} }'), 'flows/x.yaml:5:3 node "small": key "type" is missing'],
   ['a node that is no object', flowWith('small: 5'), 'flows/x.yaml:5:3 node "small": must be object'],
   [
     'an unknown key of a node',
     flowWith('small: { type: scale, options: { width: 5 }, keepOuput: true }'),
-    'flows/x.yaml:5:48 node "small": unknown key "keepOuput"; known: type, options, keepOutput, retries, timeout',
+    'flows/x.yaml:5:48 node "small": unknown key "keepOuput"; known: type, options, keepOutput, retries, timeout, onError',
   ],
   [
     'a timeout longer than timers can wait',
@@ -105,7 +105,7 @@ const refusals: readonly (readonly [title: string, yaml: string, problem: string
   [
     'an unknown key of an edge',
     flowWith(good, '  - { source: photo, target: small, handle: a }'),
-    'flows/x.yaml:9:37 edge 2: unknown key "handle"; known: source, target',
+    'flows/x.yaml:9:37 edge 2: unknown key "handle"; known: source, target, sourceHandle, targetHandle',
   ],
   [
     'an unknown key of the flow',

@@ -60,10 +60,32 @@ export const resultNode = defineNode({
   produces: (_options, incoming) => incoming,
 });
 
+export const chooseNode = defineNode({
+  kind: 'choose',
+  name: 'Choose',
+  role: 'process',
+  accepts: ['*/*'],
+  options: Type.Object({}, strict),
+  produces: (_options, incoming) => incoming,
+  outputHandles: ['true', 'false'],
+});
+
+export const stampNode = defineNode({
+  kind: 'stamp',
+  name: 'Stamp',
+  role: 'process',
+  accepts: ['image/*'],
+  options: Type.Object({}, strict),
+  produces: (_options, incoming) => incoming,
+  inputHandles: ['overlay'],
+});
+
 export const testKinds = {
   source: sourceNode,
   scale: scaleNode,
   encode: encodeNode,
   'read-text': readTextNode,
   result: resultNode,
+  choose: chooseNode,
+  stamp: stampNode,
 };
