@@ -1,5 +1,7 @@
 /** A flow definition: plain data after loading, whatever format its file has (DESIGN 4). */
 
+import type { ParamsSchema } from './params.ts';
+
 /** What every node may carry beside its options. Times are milliseconds. */
 export interface NodeSettings {
   /** Keep the files of this node among the final outputs although other nodes consume them. */
@@ -45,6 +47,8 @@ export interface FlowDefinition {
   readonly timeout?: number;
   /** Tries after the first, for every node that does not say otherwise; default: FLOW_RETRIES. */
   readonly retries?: number;
+  /** What a job may be started with; templates name it as `params`. Absent: nothing. */
+  readonly params?: ParamsSchema;
   readonly nodes: Readonly<Record<string, FlowNode>>;
   readonly edges: readonly FlowEdge[];
 }

@@ -23,6 +23,7 @@ export const inputNode = defineNode({
     },
     { additionalProperties: false },
   ),
+  plainOptions: true,
   accepts: [],
   produces: (options, incoming) => options.allowedMimeTypes ?? incoming,
 });

@@ -6,6 +6,7 @@ import type { Static, TObject } from 'typebox';
 import { markCallSite } from '../domain/call-site.ts';
 import type { KeyedNode } from '../domain/define-flow.ts';
 import type { NodeSettings } from '../domain/flow.ts';
+import type { TemplatedOptions } from '../domain/template.ts';
 import type { JsonValue } from '../domain/upload.ts';
 import type { PassedFile, WorkerFile, WorkerLimits } from './worker-pool.ts';
 
@@ -49,6 +50,8 @@ export interface NodeDescription<
   readonly name: string;
   /** Unknown options are refused, so every object in it says `additionalProperties: false`. */
   readonly options: Schema;
+  /** The engine needs the options before there is a job, so that they hold no templates. */
+  readonly plainOptions?: true;
   /**
    * - `input`: no incoming edges; its files are uploads, and the engine waits for them.
    * - `process`: makes files or decides about them, by `pass` or by `run` in a worker.
@@ -95,7 +98,7 @@ export interface NodeKind<
   /** Makes a node of this kind for a flow file: key, options, settings. */
   <const Id extends string, Keep extends boolean = false>(
     id: Id,
-    options?: Static<Schema>,
+    options?: TemplatedOptions<Static<Schema>>,
     settings?: NodeSettings & { readonly keepOutput?: Keep },
   ): KeyedNode<Id, Kind, Accepts, Produces, Keep, Out, In>;
 }
@@ -114,11 +117,11 @@ export const defineNode = <
 >(
   description: NodeDescription<Kind, Schema, Accepts, Produces, Out, In>,
 ): NodeKind<Kind, Schema, Accepts, Produces, Out, In> => {
-  const construct = (id: string, options?: Static<Schema>, settings: NodeSettings = {}) => {
+  const construct = (id: string, options?: TemplatedOptions<Static<Schema>>, settings: NodeSettings = {}) => {
     const node = {
       id,
       type: description.kind,
-      ...(options === undefined ? {} : { options: options as Record<string, unknown> }),
+      ...(options === undefined ? {} : { options: options as Readonly<Record<string, unknown>> }),
       ...settings,
     };
     return markCallSite(node, construct);

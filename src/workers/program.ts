@@ -1,14 +1,15 @@
 /** What a worker child runs: one task at a time, found in the registry of kinds by its name. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError, toServiceError } from '../domain/errors.ts';
 import { type Need, shareDecoding } from '../nodes/image/share.ts';
 import { kinds } from '../nodes/index.ts';
-import type { NodeDescription, NodeKinds, NodeOutput } from '../ports/node.ts';
+import type { NodeKinds, NodeOutput } from '../ports/node.ts';
+import { atPlaces, batchesOf } from '../ports/node-options.ts';
 import type {
   PassedFile,
   WorkerFile,
@@ -106,22 +107,41 @@ const runChain = async (
 };
 
 const runStep = async (
-  { limits }: WorkerTask,
-  { nodeId, kind, options, intermediate }: WorkerStep,
+  task: WorkerTask,
+  step: WorkerStep,
   files: readonly WorkerFile[],
   directory: string,
 ): Promise<readonly (NodeOutput | PassedFile)[]> => {
+  const { nodeId, intermediate } = step;
   send({ type: 'started', nodeId, at: Date.now() });
+  const { kind, run } = runnable(step.kind);
+  const batches = batchesOf(kind, step, await Promise.all(files.map(withSize)), task.values);
   await mkdir(directory, { recursive: true });
-  const outputs = await runOf(kind)({ options, files, directory, intermediate, limits });
+  const outputs: (NodeOutput | PassedFile)[] = [];
+  for (const [index, batch] of batches.entries()) {
+    // Kinds name what they write after the places of their files.
+    const place = join(directory, String(index));
+    await mkdir(place);
+    const { options, files } = batch;
+    outputs.push(
+      ...atPlaces(batch, await run({ options, files, directory: place, intermediate, limits: task.limits })),
+    );
+  }
   send({ type: 'completed', nodeId, at: Date.now() });
   return outputs;
 };
 
-const runOf = (kind: string): NonNullable<NodeDescription['run']> => {
-  const description = Object.hasOwn(registry, kind) ? registry[kind] : undefined;
-  if (description?.run === undefined) throw new ServiceError('INTERNAL_ERROR', `The kind "${kind}" does not run`);
-  return description.run;
+const withSize = async (file: WorkerFile) => {
+  const { size } = await stat(file.path).catch((error: unknown) => {
+    throw toServiceError(error, 'STORAGE_ERROR');
+  });
+  return { ...file, size };
+};
+
+const runnable = (name: string) => {
+  const kind = Object.hasOwn(registry, name) ? registry[name] : undefined;
+  if (kind?.run === undefined) throw new ServiceError('INTERNAL_ERROR', `The kind "${name}" does not run`);
+  return { kind, run: kind.run };
 };
 
 const atNode = ({ code, message, details, cause }: ServiceError, nodeId: string): ServiceError =>

@@ -111,6 +111,16 @@ encodeNode('web', { format: 'bmp' });
 // @ts-expect-error unknown setting
 scaleNode('small', { width: 1 }, { keepOutput: true, timeuot: 1 });
 
+// Any option may be a template, and what is inside of one.
+scaleNode('small', { width: '{{params.width}}', left: '{{index}}%', region: { top: '{{meta.top}}' } });
+encodeNode('web', { format: '{{params.format}}' });
+// @ts-expect-error text without a template
+scaleNode('small', { width: 'wide' });
+// @ts-expect-error a template for an option that is not there
+scaleNode('small', { widht: '{{params.width}}' });
+// @ts-expect-error a type of JSON Schema that is not taken
+defineFlow({ ...named, edges: [], params: { type: 'object', properties: { width: { type: 'int' } } } });
+
 // A registry takes kinds with options of their own.
 testKinds satisfies NodeKinds;
 

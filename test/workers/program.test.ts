@@ -42,3 +42,43 @@ t.test('it runs what the registry knows and runs, nothing else', async (t) => {
     t.match(await run(await tasks.short({ kind })), { failure: { code: 'INTERNAL_ERROR' } }, kind);
   }
 });
+
+t.test('templates are expanded, and checked, where the node runs', async (t) => {
+  const tasks = await makeTasks(t);
+  const values = { params: { width: 20, wide: 'x' } };
+  const answer = await run(await tasks.short({ options: { width: '{{params.width}}' }, values }));
+  t.match('outputs' in answer && madeBy(answer.outputs), [{ meta: { width: 20 } }]);
+  t.match(await run(await tasks.short({ options: { width: '{{params.wide}}' }, values })), {
+    failure: {
+      code: 'INVALID_PARAMS',
+      message: 'option "width" must be integer',
+      details: { option: 'width', nodeId: 'node' },
+    },
+  });
+  t.match(await run(await tasks.short({ options: { width: '{{params.none}}' }, values })), {
+    failure: { code: 'INVALID_PARAMS', details: { option: 'width', template: '{{params.none}}', nodeId: 'node' } },
+  });
+});
+
+t.test('options that name a fact of a file are its own, and so is what comes of it', async (t) => {
+  const tasks = await makeTasks(t);
+  const [photo] = (await tasks.short()).files;
+  const files = [10, 20].flatMap((small) => (photo === undefined ? [] : { ...photo, meta: { small } }));
+  const answer = await run(await tasks.short({ files, options: { width: '{{meta.small}}' } }));
+  const made = 'outputs' in answer ? madeBy(answer.outputs) : [];
+  t.match(made, [{ meta: { width: 10 } }, { meta: { width: 20 } }]);
+  t.not(made[0]?.path, made[1]?.path);
+  for (const { path, size } of made) t.equal((await readFile(path)).length, size);
+  t.match(await run(await tasks.short({ files: [], options: { width: '{{meta.small}}' } })), { outputs: [[]] });
+});
+
+t.test('a step of a chain has the facts of what the step before has made', async (t) => {
+  const tasks = await makeTasks(t);
+  const step = { kind: 'resize', intermediate: false };
+  const chain = [
+    { ...step, nodeId: 'small', options: { width: 60 } },
+    { ...step, nodeId: 'square', options: { width: '{{meta.height}}', height: '{{meta.height}}', fit: 'fill' } },
+  ];
+  const answer = await run({ ...(await tasks.short()), chains: [chain] });
+  t.match('outputs' in answer && madeBy(answer.outputs), [{ meta: { width: 40, height: 40 } }]);
+});

@@ -4,13 +4,16 @@
  */
 import type { Static } from 'typebox';
 import type { FlowDefinition } from '../../domain/flow.ts';
-import type { NodeDescription, NodeKinds } from '../../ports/node.ts';
+import type { ParamsSchema } from '../../domain/params.ts';
+import type { NodeKinds } from '../../ports/node.ts';
+import { phraseProblem, type SchemaProblem, schemaProblems } from '../../ports/schema-problems.ts';
 import { graphProblems } from './check-graph.ts';
+import { optionProblems } from './check-options.ts';
+import { paramsProblems } from './check-params.ts';
 import { findKind, isFields, readGraph } from './flow-graph.ts';
-import { FlowLoadError, type Path, type Problem, placeProblems } from './flow-problem.ts';
-import { flowShape, optionsSchema } from './flow-schema.ts';
+import { FlowLoadError, type Problem, placeProblems } from './flow-problem.ts';
+import { flowShape } from './flow-schema.ts';
 import { callSitesOf, locateCallSites, toPlain } from './plain-flow.ts';
-import { type SchemaProblem, schemaProblems } from './schema-problems.ts';
 
 /** A definition, or its problems. */
 export type Checked =
@@ -33,9 +36,14 @@ export const checkFlow = (definition: unknown, kinds: NodeKinds): FlowDefinition
 /** Checks a value of parsed JSON; `$schema` is dropped. */
 export const checkDefinition = (value: unknown, kinds: NodeKinds): Checked => {
   const shape = schemaProblems(flowShape, value).map(shapeProblem);
-  const perNode = nodeEntries(value).map(([nodeId, node]) => nodeProblems(nodeId, node, kinds));
+  const params = isFields(value) ? value['params'] : undefined;
+  const wrongParams = paramsProblems(params);
+  // Templates of wrong parameters are not looked at: they are right once the parameters are.
+  const known = wrongParams.length > 0 ? anyParams : (params as ParamsSchema | undefined);
+  const perNode = nodeEntries(value).map(([nodeId, node]) => nodeProblems(nodeId, node, kinds, known));
   const broken = new Set(perNode.flatMap((found) => found.flatMap(({ node }) => node ?? [])));
-  const problems = [...shape, ...perNode.flat(), ...graphProblems(readGraph(value, kinds), broken)];
+  const graph = graphProblems(readGraph(value, kinds), broken);
+  const problems = [...shape, ...wrongParams, ...perNode.flat(), ...graph];
   if (problems.length > 0) return { problems };
   // The schema and the checks above have just shown that it is one.
   const { $schema: _, ...definition } = value as Static<typeof flowShape>;
@@ -45,8 +53,10 @@ export const checkDefinition = (value: unknown, kinds: NodeKinds): Checked => {
 const nodeEntries = (value: unknown) =>
   Object.entries(isFields(value) && isFields(value['nodes']) ? value['nodes'] : {});
 
+const anyParams: ParamsSchema = { type: 'object', additionalProperties: true };
+
 /** The kind and the options of a node. */
-const nodeProblems = (nodeId: string, node: unknown, kinds: NodeKinds): Problem[] => {
+const nodeProblems = (nodeId: string, node: unknown, kinds: NodeKinds, params: ParamsSchema | undefined): Problem[] => {
   if (!isFields(node) || typeof node['type'] !== 'string') return [];
   const kind = findKind(kinds, node['type']);
   if (kind === undefined) {
@@ -54,41 +64,23 @@ const nodeProblems = (nodeId: string, node: unknown, kinds: NodeKinds): Problem[
     return [{ path: ['nodes', nodeId, 'type'], node: nodeId, message }];
   }
   const options = node['options'] ?? {};
-  return isFields(options) ? optionProblems(nodeId, options, kind) : [];
+  return isFields(options) ? optionProblems(options, kind, params).map((found) => atOptions(nodeId, found)) : [];
 };
 
-const optionProblems = (nodeId: string, options: Record<string, unknown>, kind: NodeDescription): Problem[] => {
-  const base = ['nodes', nodeId, 'options'];
-  const problems = schemaProblems(optionsSchema(kind), options);
-  if (problems.length > 0) {
-    return problems.map((problem) => ({
-      path: [...base, ...problem.path],
-      node: nodeId,
-      message: phrase(problem, 'option', problem.path),
-    }));
-  }
-  const message = kind.check?.(options);
-  if (message === undefined) return [];
-  const [name = ''] = message.split(/\W/, 1);
-  return [{ path: [...base, name], node: nodeId, message: `options: ${message}` }];
-};
+const atOptions = (node: string, { path, message }: Problem): Problem => ({
+  path: ['nodes', node, 'options', ...path],
+  node,
+  message,
+});
 
 /** A mistake in the shape, said of the node or edge that it is in. */
 const shapeProblem = (problem: SchemaProblem): Problem => {
   const [part, key, ...rest] = problem.path;
   if (part === 'nodes' && key !== undefined) {
-    return { path: problem.path, node: String(key), message: phrase(problem, 'key', rest) };
+    return { path: problem.path, node: String(key), message: phraseProblem(problem, 'key', rest) };
   }
   if (part === 'edges' && key !== undefined) {
-    return { path: problem.path, message: `edge ${Number(key) + 1}: ${phrase(problem, 'key', rest)}` };
+    return { path: problem.path, message: `edge ${Number(key) + 1}: ${phraseProblem(problem, 'key', rest)}` };
   }
-  return { path: problem.path, message: phrase(problem, 'key', problem.path) };
-};
-
-/** `unknown option "widht"; known: width, height`, `option "width" is missing`, `option "width" must be integer`. */
-const phrase = ({ about, message }: SchemaProblem, noun: string, path: Path): string => {
-  if (about === undefined) return path.length === 0 ? message : `${noun} "${path.join('.')}" ${message}`;
-  const name = about.is === 'unknown' ? path.join('.') : [...path, about.key].join('.');
-  if (about.is === 'missing') return `${noun} "${name}" is missing`;
-  return `unknown ${noun} "${name}"; known: ${about.known?.join(', ') ?? ''}`;
+  return { path: problem.path, message: phraseProblem(problem, 'key', problem.path) };
 };

@@ -1,7 +1,9 @@
 /** The checks of a flow that need its edges: cycles, inputs, reachability, and what flows along each edge. */
 import { findCycle, incomingEdges, outgoingEdges } from '../../domain/flow.ts';
 import { mediaTypesOverlap } from '../../domain/media-type.ts';
+import type { NodeDescription } from '../../ports/node.ts';
 import { handleProblems } from './check-handles.ts';
+import { templatedOptions } from './check-options.ts';
 import type { FlowGraph } from './flow-graph.ts';
 import { isFields } from './flow-graph.ts';
 import type { Problem } from './flow-problem.ts';
@@ -83,7 +85,7 @@ const deliveries = (graph: FlowGraph, broken: ReadonlySet<string>) => {
     const kind = graph.kinds.get(nodeId);
     if (kind === undefined || broken.has(nodeId)) return undefined;
     const options = graph.flow.nodes[nodeId]?.options;
-    return kind.produces(isFields(options) ? options : {}, arriving(nodeId) ?? ['*/*']);
+    return produced(kind, isFields(options) ? options : {}, arriving(nodeId) ?? ['*/*']);
   };
   const arriving = (nodeId: string): readonly string[] | undefined => {
     if (isInput(graph, nodeId)) return graph.flow.input?.allowedMimeTypes;
@@ -95,4 +97,19 @@ const deliveries = (graph: FlowGraph, broken: ReadonlySet<string>) => {
     return globs.includes(undefined) || taken.length === 0 ? undefined : [...new Set(taken)];
   };
   return delivered;
+};
+
+/** What a kind delivers; `undefined` when it asks for an option that holds a template, whose value a job will have. */
+const produced = (kind: NodeDescription, options: Record<string, unknown>, incoming: readonly string[]) => {
+  let asked = false;
+  const watched = { ...options };
+  for (const name of templatedOptions(options)) {
+    const get = () => {
+      asked = true;
+      return undefined;
+    };
+    Object.defineProperty(watched, name, { get, enumerable: true });
+  }
+  const globs = kind.produces(watched, incoming);
+  return asked ? undefined : globs;
 };

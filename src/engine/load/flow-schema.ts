@@ -3,6 +3,8 @@
  * schema, which gives a message for the kind that the node names; editors get both in one JSON Schema.
  */
 import { type TObject, type TSchema, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import type { ParamsSchema } from '../../domain/params.ts';
 import type { NodeDescription, NodeKinds } from '../../ports/node.ts';
 
 const strict = { additionalProperties: false };
@@ -44,6 +46,16 @@ const inputLimits = Type.Object(
   { ...strict, description: 'Limits for every file that enters the flow' },
 );
 
+/** What is inside is checked, and explained, by `check-params`. */
+const params = Type.Unsafe<ParamsSchema>(
+  Type.Object(
+    {},
+    {
+      description: 'JSON Schema of the start parameters, an object with properties; templates name them: params.width',
+    },
+  ),
+);
+
 const edge = Type.Object(
   {
     source: Type.String({ description: 'The key of the node that delivers' }),
@@ -72,6 +84,7 @@ const flowObject = <Node extends TSchema>(node: Node) =>
       input: Type.Optional(inputLimits),
       timeout: Type.Optional(timeout),
       retries: Type.Optional(retries),
+      params: Type.Optional(params),
       nodes: Type.Record(nodeKey, node, { ...strict, minProperties: 1, maxProperties: 500 }),
       edges: Type.Array(edge, { maxItems: 2000 }),
     },
@@ -89,8 +102,31 @@ export const flowShape = flowObject(
 /** The options of a kind; unknown ones are refused also where the kind forgot to say so. */
 export const optionsSchema = (kind: NodeDescription): TObject => ({ ...kind.options, ...strict });
 
+/** A template, as editors check it. */
+const template = Type.String({ pattern: '\\{\\{[^{}]+\\}\\}', description: 'A template such as {{params.width}}' });
+
+/** The schema of an option that takes a template in the place of its value, and of the values inside of it. */
+const templated = (schema: TSchema): TSchema => {
+  // Any text is taken anyway.
+  if (Value.Check(schema, '{{file.name}}')) return schema;
+  const { description, default: fallback, ...plain } = withTemplatesInside(schema);
+  const said = Object.entries({ description, default: fallback }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(said), anyOf: [plain, template] };
+};
+
+const withTemplatesInside = (schema: TSchema): TSchema & { description?: unknown; default?: unknown } => {
+  const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema };
+  const inside = Object.entries(properties ?? {}).map(([name, part]) => [name, templated(part)]);
+  return {
+    ...schema,
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(inside) }),
+    ...(items === undefined ? {} : { items: templated(items) }),
+  };
+};
+
 const nodeSchema = (kind: NodeDescription): TSchema => {
-  const options = optionsSchema(kind);
+  const options =
+    kind.plainOptions === true ? optionsSchema(kind) : (withTemplatesInside(optionsSchema(kind)) as TObject);
   const required = (options.required ?? []).length > 0;
   return Type.Object(
     { type: Type.Literal(kind.kind), options: required ? options : Type.Optional(options), ...nodeSettings },

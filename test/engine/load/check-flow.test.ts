@@ -110,7 +110,7 @@ const refusals: readonly (readonly [title: string, yaml: string, problem: string
   [
     'an unknown key of the flow',
     flowWith(good, 'retrys: 1'),
-    'flows/x.yaml:9:1 unknown key "retrys"; known: $schema, flowId, name, description, version, input, timeout, retries, nodes, edges',
+    'flows/x.yaml:9:1 unknown key "retrys"; known: $schema, flowId, name, description, version, input, timeout, retries, params, nodes, edges',
   ],
   ['retries below zero', flowWith(good, 'retries: -1'), 'flows/x.yaml:9:1 key "retries" must be >= 0'],
   [

@@ -24,6 +24,23 @@ test('the JSON Schema knows every kind with its options', async (t) => {
   t.notOk(Value.Check(schema, { ...flow({ type: 'scale' }), extra: 1 }));
 });
 
+test('the JSON Schema takes a template for every option, and for what is inside of one', async (t) => {
+  const options = { width: '{{params.width}}', fit: '{{ meta.fit }}', region: { top: '{{index}}' } };
+  t.ok(Value.Check(schema, flow({ type: 'scale', options })));
+  t.ok(Value.Check(schema, flow({ type: 'scale', options: { region: 'x{{params.region}}' } })));
+  t.notOk(Value.Check(schema, flow({ type: 'scale', options: { width: 'wide' } })));
+  t.notOk(Value.Check(schema, flow({ type: 'scale', options: { width: '{{' } })));
+  t.notOk(Value.Check(schema, flow({ type: 'scale', options: { widht: '{{index}}' } })));
+  const upload = { type: 'file-input', options: { maxFileSize: '{{params.size}}' } };
+  t.notOk(Value.Check(flowFileSchema(kinds), { ...flow({ type: 'output' }), nodes: { photo: upload } }));
+});
+
+test('descriptions and defaults stay where editors look for them', async (t) => {
+  const shipped = JSON.stringify(flowFileSchema(kinds));
+  t.match(shipped, '"fit":{"description":"With both sides given:');
+  t.match(shipped, '"default":"inside","anyOf":[{');
+});
+
 test('the shipped flows fit the JSON Schema of the shipped kinds', async (t) => {
   const shipped = flowFileSchema(kinds);
   for (const name of ['web-image.json', 'thumbnail.yaml']) {

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { type TSchema, Type } from 'typebox';
 import { Settings } from 'typebox/system';
-import { schemaProblems } from '../../../src/engine/load/schema-problems.ts';
+import { schemaProblems } from '../../src/ports/schema-problems.ts';
 
 const strict = { additionalProperties: false };
 const said = (schema: TSchema, value: unknown) =>

@@ -1,10 +1,15 @@
-/** Turns what TypeBox says of a value into one plain sentence per mistake. */
+/**
+ * Turns what TypeBox says of a value into one plain sentence per mistake: the loader says them of flow files, the
+ * engine of start parameters, engine and workers of options whose templates have been expanded.
+ */
 import type { TSchema } from 'typebox';
 import { Settings } from 'typebox/system';
 import { Value } from 'typebox/value';
-import type { Path } from './flow-problem.ts';
 
 type SchemaError = ReturnType<typeof Value.Errors>[number];
+
+/** Keys and indices, from the outside in. */
+type Path = readonly (string | number)[];
 
 /** A mistake: `about` is the key that is unknown or missing, if that is the mistake. */
 export interface SchemaProblem {
@@ -12,6 +17,14 @@ export interface SchemaProblem {
   readonly about?: { readonly is: 'unknown' | 'missing'; readonly key: string; readonly known?: readonly string[] };
   readonly message: string;
 }
+
+/** `unknown option "widht"; known: width, height`, `option "width" is missing`, `option "width" must be integer`. */
+export const phraseProblem = ({ about, message }: SchemaProblem, noun: string, path: Path): string => {
+  if (about === undefined) return path.length === 0 ? message : `${noun} "${path.join('.')}" ${message}`;
+  const name = about.is === 'unknown' ? path.join('.') : [...path, about.key].join('.');
+  if (about.is === 'missing') return `${noun} "${name}" is missing`;
+  return `unknown ${noun} "${name}"; known: ${about.known?.join(', ') ?? ''}`;
+};
 
 /** TypeBox stops at 8 errors by default; a flow file has all its mistakes reported at once. */
 const maxErrors = 1000;
