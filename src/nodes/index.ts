@@ -5,17 +5,19 @@
  *
  * From here the path goes to `workers`, where `run` is called.
  */
+import { conditionalNode } from './conditional.ts';
 import { inputNode } from './file-input.ts';
 import { optimizeNode } from './optimize.ts';
 import { outputNode } from './output.ts';
 import { resizeNode } from './resize.ts';
 
-export { inputNode, optimizeNode, outputNode, resizeNode };
+export { conditionalNode, inputNode, optimizeNode, outputNode, resizeNode };
 
 /** The registry: every kind under its `kind`. */
 export const kinds = {
   'file-input': inputNode,
   resize: resizeNode,
   optimize: optimizeNode,
+  conditional: conditionalNode,
   output: outputNode,
 } as const;

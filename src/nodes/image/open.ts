@@ -65,7 +65,7 @@ export const openImage = async (file: WorkerFile, limits: WorkerLimits): Promise
   return { file, header, format, stored, width, height, frames, decode };
 };
 
-const loadSharp = async () => {
+export const loadSharp = async () => {
   const { default: sharp } = await import('sharp');
   // One child per core does one picture at a time, and no picture comes twice.
   sharp.concurrency(1);
