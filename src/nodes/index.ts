@@ -7,11 +7,12 @@
  */
 import { conditionalNode } from './conditional.ts';
 import { inputNode } from './file-input.ts';
+import { mergeNode } from './merge.ts';
 import { optimizeNode } from './optimize.ts';
 import { outputNode } from './output.ts';
 import { resizeNode } from './resize.ts';
 
-export { conditionalNode, inputNode, optimizeNode, outputNode, resizeNode };
+export { conditionalNode, inputNode, mergeNode, optimizeNode, outputNode, resizeNode };
 
 /** The registry: every kind under its `kind`. */
 export const kinds = {
@@ -19,5 +20,6 @@ export const kinds = {
   resize: resizeNode,
   optimize: optimizeNode,
   conditional: conditionalNode,
+  merge: mergeNode,
   output: outputNode,
 } as const;

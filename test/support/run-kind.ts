@@ -10,7 +10,11 @@ export const limits = { maxPixels: 100_000_000, maxSide: 16_383 };
 /** A file that comes in: bytes, or the output of another node. */
 export type Incoming =
   | NodeOutput
-  | { readonly bytes: Buffer; readonly mimeType: string; readonly fileName?: string; readonly extension?: string };
+  | (Partial<Omit<WorkerFile, 'path'>> & {
+      readonly bytes: Buffer;
+      readonly mimeType: string;
+      readonly extension?: string;
+    });
 
 interface Runnable<Options> {
   run?(run: NodeRun<Options>): Promise<readonly (NodeOutput | PassedFile)[]>;
@@ -36,9 +40,10 @@ export const runKind = async <Options>(
 const incoming = async (place: string, file: Incoming, index: number): Promise<WorkerFile> => {
   if ('path' in file) return file;
   // As the store names uploads: without an extension.
-  const path = join(place, `upload-${index}${file.extension ?? ''}`);
-  await writeFile(path, file.bytes);
-  return { path, mimeType: file.mimeType, fileName: file.fileName ?? 'IMG_1.upload' };
+  const { bytes, extension = '', ...rest } = file;
+  const path = join(place, `upload-${index}${extension}`);
+  await writeFile(path, bytes);
+  return { fileName: 'IMG_1.upload', ...rest, path };
 };
 
 /** The one file that a run has delivered, and its bytes. */

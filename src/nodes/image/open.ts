@@ -31,11 +31,11 @@ export interface OpenImage {
 }
 
 /** Runs `work` over the files one after the other; what it throws leaves as a `ServiceError`. */
-export const eachImage = async <Options>(
+export const eachImage = async <Options, Made = NodeOutput>(
   run: NodeRun<Options>,
-  work: (image: OpenImage, index: number) => Promise<NodeOutput>,
-): Promise<readonly NodeOutput[]> => {
-  const outputs: NodeOutput[] = [];
+  work: (image: OpenImage, index: number) => Promise<Made>,
+): Promise<readonly Made[]> => {
+  const outputs: Made[] = [];
   for (const [index, file] of run.files.entries()) {
     const output = openImage(file, run.limits).then((image) => work(image, index));
     outputs.push(
