@@ -17,6 +17,8 @@ export interface NodeRun<Options> {
   readonly directory: string;
   readonly intermediate: boolean;
   readonly limits: WorkerLimits;
+  /** Tells how far the run has come, 0 to 1; may be called as often as there is something to tell. */
+  readonly progress: (share: number) => void;
 }
 
 /** A file that a kind has written into `directory`. */

@@ -42,6 +42,9 @@ export interface WorkerBegin {
 /** What a child sends beside its answer. */
 export type WorkerMessage = WorkerBegin | WorkerNotice;
 
+/** Milliseconds between two notices of progress. */
+const progressInterval = 250;
+
 /** Bytes per read while hashing. */
 const readSize = 1_048_576;
 
@@ -65,25 +68,34 @@ const runTask = async (given: WorkerTask): Promise<readonly (readonly WorkerOutp
   for (const [index, chain] of task.chains.entries()) {
     outputs.push(await runChain(task, chain, join(task.directory, String(index))));
   }
+  await rm(join(task.directory, 'shared'), { recursive: true, force: true });
   return outputs;
 };
 
 /** Several chains begin with the same files: these are decoded once. */
 const withShared = async (task: WorkerTask): Promise<WorkerTask> => {
-  const needs = task.chains.flatMap(([step]) => needOf(step) ?? []);
-  if (needs.length < task.chains.length) return task;
   const files: WorkerFile[] = [];
   for (const [index, file] of task.files.entries()) {
+    const needs = task.chains.flatMap(([step]) => (step === undefined ? [] : needsOf(step, file, task)));
     const directory = join(task.directory, 'shared', String(index));
     await mkdir(directory, { recursive: true });
-    files.push(await shareDecoding(file, needs, directory, task.limits));
+    const isShared = needs.length === task.chains.length;
+    files.push(isShared ? await shareDecoding(file, needs, directory, task.limits) : file);
   }
   return { ...task, files };
 };
 
-const needOf = (step: WorkerStep | undefined): Need | undefined => {
-  const shrink = registry[step?.kind ?? '']?.shrink;
-  return shrink && ((size) => shrink(step?.options ?? {}, size));
+/** What the step asks of the file; nothing when its options do not fit, which it tells when it runs. */
+const needsOf = (step: WorkerStep, file: WorkerFile, { values }: WorkerTask): readonly Need[] => {
+  const { kind } = runnable(step.kind);
+  try {
+    const [batch] = batchesOf(kind, step, [{ ...file, size: 0 }], values);
+    return batch === undefined || kind.shrink === undefined
+      ? []
+      : [(size) => kind.shrink?.(batch.options, size) ?? size];
+  } catch {
+    return [];
+  }
 };
 
 /** What a step was given is removed as soon as it has made its own: bare pixels are large. */
@@ -118,17 +130,29 @@ const runStep = async (
   const batches = batchesOf(kind, step, await Promise.all(files.map(withSize)), task.values);
   await mkdir(directory, { recursive: true });
   const outputs: (NodeOutput | PassedFile)[] = [];
+  const tell = progressOf(nodeId);
   for (const [index, batch] of batches.entries()) {
     // Kinds name what they write after the places of their files.
     const place = join(directory, String(index));
     await mkdir(place);
     const { options, files } = batch;
-    outputs.push(
-      ...atPlaces(batch, await run({ options, files, directory: place, intermediate, limits: task.limits })),
-    );
+    const progress = (share: number) => tell((index + share) / batches.length);
+    const made = await run({ options, files, directory: place, intermediate, limits: task.limits, progress });
+    outputs.push(...atPlaces(batch, made));
   }
   send({ type: 'completed', nodeId, at: Date.now() });
   return outputs;
+};
+
+/** Tells now and then; the end is told by the step's. */
+const progressOf = (nodeId: string) => {
+  let toldAt = Date.now();
+  return (progress: number): void => {
+    const now = Date.now();
+    if (progress >= 1 || now - toldAt < progressInterval) return;
+    toldAt = now;
+    send({ type: 'progress', nodeId, progress });
+  };
 };
 
 const withSize = async (file: WorkerFile) => {

@@ -127,6 +127,15 @@ const chaining = (test: Case): void => {
     t.equal(left.length, 2);
   });
 
+  test('a node over several files tells how far it has come', async (t, pool, tasks) => {
+    const [file] = (await tasks.short()).files;
+    const files = Array.from({ length: 4 }, () => file).flatMap((one) => one ?? []);
+    const told: number[] = [];
+    const task = await tasks.short({ files, kind: 'optimize', options: { format: 'webp', effort: 6 } });
+    await pool.run(task, never, (notice) => void (notice.type === 'progress' && told.push(notice.progress)));
+    t.same(told, [0.25, 0.5, 0.75]);
+  });
+
   test('an error in a chain names its step', async (t, pool, tasks) => {
     const chain = [
       { nodeId: 'small', kind: 'resize', options: { width: 60 }, intermediate: true },

@@ -44,6 +44,19 @@ t.test('progress has no share while the length is unknown, and an empty file is 
   t.end();
 });
 
+t.test('the progress of a node is as far as the record says', (t) => {
+  const job = sampleJob({
+    progressed: { seq: 3, at: at.timestamp, nodeId: 'a' },
+    tasks: [{ nodeId: 'a', status: 'running', attempt: 1, progress: 0.25 }],
+  });
+  const frame = { ...at, type: 'node_progress', jobId: 'job-1', nodeId: 'a', nodeType: 'kind of a', progress: 0.25 };
+  t.strictSame(
+    jobFrame({ type: 'progress', ...at }, job, links, (nodeId) => `kind of ${nodeId}`),
+    frame,
+  );
+  t.end();
+});
+
 t.test('the frames of a job name it and its flow, those of a node the node and its kind', (t) => {
   const kindOf = (nodeId: string) => `kind of ${nodeId}`;
   t.strictSame(jobFrame({ type: 'flow_paused', ...at }, sampleJob(), links, kindOf), {

@@ -28,7 +28,8 @@ const run = async (t: Test, options: Options, files: readonly (Omit<WorkerFile, 
     return { ...rest, path };
   });
   const all = await Promise.all(written);
-  const outputs = await conditionalNode.run?.({ options, files: all, directory, intermediate: false, limits });
+  const rest = { directory, intermediate: false, limits, progress: () => {} };
+  const outputs = await conditionalNode.run?.({ options, files: all, ...rest });
   return (outputs ?? []) as readonly PassedFile[];
 };
 

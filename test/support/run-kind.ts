@@ -33,7 +33,15 @@ export const runKind = async <Options>(
   const directory = join(place, 'out');
   await mkdir(directory);
   const written = await Promise.all(files.map((file, index) => incoming(place, file, index)));
-  const outputs = await kind.run({ options, files: written, directory, intermediate: false, limits, ...change });
+  const outputs = await kind.run({
+    options,
+    files: written,
+    directory,
+    intermediate: false,
+    limits,
+    progress: () => {},
+    ...change,
+  });
   return outputs.filter((output) => 'path' in output);
 };
 

@@ -43,6 +43,7 @@ export const eachImage = async <Options, Made = NodeOutput>(
         throw imageError(error, file.fileName);
       }),
     );
+    run.progress((index + 1) / run.files.length);
   }
   return outputs;
 };

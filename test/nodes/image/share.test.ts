@@ -9,7 +9,7 @@ import { makePhoto } from '../../support/photo.ts';
 import { limits, only, runKind } from '../../support/run-kind.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-type Options = Parameters<typeof resizeNode>[1] & object;
+type Options = Parameters<NonNullable<typeof resizeNode.shrink>>[0];
 
 const fileOf = async (t: Test, bytes: Buffer, mimeType = 'image/jpeg'): Promise<WorkerFile> => {
   const path = join(await temporaryDirectory(t), 'upload');
