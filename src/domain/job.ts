@@ -1,5 +1,6 @@
 /** The job record: one run of a flow (WIRE 3). */
 import type { EventError, Sequenced } from './event.ts';
+import type { Params } from './params.ts';
 import type { JsonValue } from './upload.ts';
 
 export const jobStatuses = ['pending', 'running', 'paused', 'completed', 'failed', 'cancelled'] as const;
@@ -73,6 +74,8 @@ export interface JobRecord extends Sequenced {
   readonly definitionHash: string;
   readonly storageId: string;
   readonly clientId?: string;
+  /** What it was started with, defaults included: `params` of its flow. */
+  readonly params?: Params;
   readonly status: JobStatus;
   /** `uploads`: inputs are open. `user`: until somebody resumes it; what runs comes to its end, nothing begins. */
   readonly pauseReason?: 'uploads' | 'user';

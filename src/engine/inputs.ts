@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { safeFileName } from '../domain/file-name.ts';
 import type { FlowDefinition, FlowInputLimits } from '../domain/flow.ts';
 import { extensionOf, matchesMediaType } from '../domain/media-type.ts';
+import type { Params } from '../domain/params.ts';
 import { mediaTypeOf, type UploadRecord } from '../domain/upload.ts';
 import type { EngineDeps, InputUpload } from './records.ts';
 
@@ -25,6 +26,8 @@ export interface InputContext {
   readonly flow: FlowDefinition;
   readonly storageId: string;
   readonly clientId: string | undefined;
+  /** What the job is started with. */
+  readonly params?: Params | undefined;
 }
 
 /** An upload that stands for an input, and whether the job made it. */

@@ -1,6 +1,7 @@
 import { ServiceError } from '../domain/errors.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobRecord, TaskRecord } from '../domain/job.ts';
+import type { Params } from '../domain/params.ts';
 import { isSettled } from '../domain/upload.ts';
 import {
   checkOperation,
@@ -12,6 +13,7 @@ import {
   openDeferred,
   openInput,
 } from './inputs.ts';
+import { readParams } from './params.ts';
 import { dueAt, type EngineDeps, findFlow, pinDefinition } from './records.ts';
 
 export interface StartRequest {
@@ -20,6 +22,8 @@ export interface StartRequest {
   readonly clientId: string | undefined;
   /** By node id; an input that is left out gets an upload of deferred length. */
   readonly inputs?: Readonly<Record<string, InputOperation | readonly InputOperation[]>> | undefined;
+  /** As the flow's `params` describes them. */
+  readonly params?: Params | undefined;
 }
 
 /**
@@ -37,7 +41,8 @@ export const createStart =
     const flow = findFlow(deps, request.flowId);
     deps.storage(request.storageId);
     const { storageId, clientId } = request;
-    const context: InputContext = { jobId: deps.clock.newId(), flow, storageId, clientId };
+    const params = readParams(flow, request.params);
+    const context: InputContext = { jobId: deps.clock.newId(), flow, storageId, clientId, params };
     const operations = await checkInputs(deps, context, request.inputs ?? {});
     return createJob(deps, context, await openAll(deps, context, operations));
   };
@@ -139,6 +144,7 @@ const newJob = (
     definitionHash,
     storageId: context.storageId,
     ...(context.clientId === undefined ? {} : { clientId: context.clientId }),
+    ...(context.params === undefined ? {} : { params: context.params }),
     ...(waiting.size > 0 ? { status: 'paused', pauseReason: 'uploads' } : { status: 'pending' }),
     tasks: Object.keys(context.flow.nodes).map(task),
     createdAt: now,

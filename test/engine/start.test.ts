@@ -113,3 +113,16 @@ t.test('bytes that are not what the input takes fail the job, although they were
   const job = await until(started.id, 'failed');
   t.match(job.error, { code: 'FILE_TOO_LARGE', nodeId: 'right' });
 });
+
+t.test('start parameters are kept with the job, and wrong ones create nothing', async (t) => {
+  const params = { type: 'object', properties: { width: { type: 'integer', default: 640 } } } as const;
+  const { engine, job, keys } = await engineRig(t, {
+    flows: [{ ...flow, params }],
+    script: (task) => deliver(task, 'x'),
+  });
+  const before = await keys('');
+  await t.rejects(engine.start({ ...base, params: { width: 'wide' } }), { code: 'VALIDATION_ERROR' });
+  t.strictSame(await keys(''), before);
+  t.strictSame((await job((await engine.start(base)).id)).params, { width: 640 });
+  t.strictSame((await engine.start({ ...base, params: { width: 5 } })).params, { width: 5 });
+});

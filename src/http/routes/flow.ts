@@ -27,6 +27,7 @@ const execute = async (
     ...target,
     clientId: request.clientId,
     inputs: Object.fromEntries(inputs),
+    params: body.params,
   });
   reply.code(201).header('location', context.links.job(job.id));
   return viewJob(context, job);

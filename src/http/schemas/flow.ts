@@ -1,6 +1,7 @@
 /** Flows and jobs on the wire (WIRE 3). */
 import { Type } from 'typebox';
 import { jobStatuses } from '../../domain/job.ts';
+import type { Params } from '../../domain/params.ts';
 import { strictObject } from './common.ts';
 
 /** One shape for all operations, so that an error names its field; `routes/flow` checks what each of them needs. */
@@ -32,6 +33,14 @@ export const executeSchema = strictObject({
       description: 'By node id; an input that is left out gets an upload of deferred length',
     }),
   ),
+  params: Type.Optional(
+    Type.Unsafe<Params>(
+      Type.Object(
+        {},
+        { description: "The start parameters, as the flow's params describe them; nothing is converted" },
+      ),
+    ),
+  ),
 });
 
 export const resumeSchema = strictObject({ newData: Type.Optional(operationSchema) });
@@ -47,6 +56,9 @@ export const flowSchema = Type.Object(
     flowId: Type.String(),
     name: Type.String(),
     description: Type.Optional(Type.String()),
+    params: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: 'JSON Schema of the start parameters' }),
+    ),
     nodes: Type.Record(
       Type.String(),
       Type.Object({ type: Type.String(), name: Type.String() }, { additionalProperties: true }),

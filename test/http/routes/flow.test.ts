@@ -15,9 +15,16 @@ const copy = defineFlow({
   edges: [{ source: 'photo', target: 'small' }],
 });
 const plain = defineFlow({ flowId: 'plain', name: 'Plain', nodes: [inputNode('file')], edges: [] });
+const sized = defineFlow({
+  flowId: 'sized',
+  name: 'Sized',
+  params: { type: 'object', required: ['width'], properties: { width: { type: 'integer', minimum: 1 } } },
+  nodes: [inputNode('photo'), resizeNode('small', { width: '{{params.width}}' })],
+  edges: [{ source: 'photo', target: 'small' }],
+});
 
 const start = async (t: Test): Promise<string> => {
-  const service = await serviceInProcess({ flows: { copy, plain } });
+  const service = await serviceInProcess({ flows: { copy, plain, sized } });
   t.teardown(() => service.close());
   return service.url;
 };
@@ -31,6 +38,7 @@ t.test('GET /api/flow lists the flows', async (t) => {
     flows: [
       { flowId: 'copy', name: 'Copy', description: 'One in, one out' },
       { flowId: 'plain', name: 'Plain' },
+      { flowId: 'sized', name: 'Sized' },
     ],
   });
 });
@@ -132,4 +140,40 @@ t.test('POST cancel ends a job, and says the same when it is asked again', async
   t.equal((await call(url, 'POST', `/api/jobs/${body.id}/cancel`)).body.status, 'cancelled');
   t.equal((await call(url, 'GET', `/api/upload/${upload}`)).status, 410, 'its upload went with it');
   t.equal((await call(url, 'POST', '/api/jobs/nope/cancel')).status, 404);
+});
+
+t.test('GET /api/flow/:flowId shows the start parameters', async (t) => {
+  const { body } = await call(await start(t), 'GET', '/api/flow/sized');
+  t.strictSame(body.params, sized.params);
+  t.strictSame(body.nodes.small.options, { width: '{{params.width}}' });
+});
+
+t.test('POST takes the start parameters of the flow, and does not show them in the job', async (t) => {
+  const url = await start(t);
+  for (const path of ['/api/flow/sized/default', '/api/flows/sized/execute']) {
+    const { status, body } = await call(url, 'POST', path, { params: { width: 5 } });
+    t.equal(status, 201, path);
+    t.notOk('params' in body);
+  }
+});
+
+t.test('wrong start parameters are told by their fields', async (t) => {
+  const url = await start(t);
+  const cases: readonly (readonly [flowId: string, params: unknown, message: string])[] = [
+    ['sized', undefined, 'body.params.width is missing'],
+    ['sized', {}, 'body.params.width is missing'],
+    ['sized', { width: '5' }, 'body.params.width must be integer'],
+    ['sized', { width: 0 }, 'body.params.width must be >= 1'],
+    ['sized', { width: 5, constructor: 1 }, 'body.params.constructor is not a known field; known: width'],
+    ['sized', [], 'body.params must be object'],
+    ['sized', 'width', 'body.params must be object'],
+    ['plain', { width: 5 }, 'body.params is not taken: flow "plain" has no params'],
+  ];
+  for (const [flowId, params, message] of cases) {
+    const { status, body } = await call(url, 'POST', `/api/flow/${flowId}/default`, { params });
+    t.equal(status, 400, JSON.stringify(params));
+    t.match(body, { code: 'VALIDATION_ERROR', message, details: { field: message.split(' ')[0] } });
+  }
+  const huge = await call(url, 'POST', '/api/flow/sized/default', { params: { width: 5, text: 'x'.repeat(70_000) } });
+  t.equal(huge.status, 413);
 });
