@@ -4,10 +4,12 @@ import { extname, join } from 'node:path';
 import { ServiceError } from '../domain/errors.ts';
 import { safeFileName } from '../domain/file-name.ts';
 import type { JobFile, JobRecord } from '../domain/job.ts';
+import { passFiles as passFilesOf } from '../ports/node-options.ts';
 import type { MadeFile, PassedFile, WorkerNotice, WorkerOutput, WorkerStep, WorkerTask } from '../ports/worker-pool.ts';
 import { type InputFile, inputFiles } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import type { Session } from './session.ts';
+import { templateValues } from './template-values.ts';
 import { isBare, tailsOf, type Unit } from './units.ts';
 
 /** What the last node of each chain has delivered, by its id. */
@@ -25,7 +27,8 @@ export const passFiles = (deps: EngineDeps, session: Session, unit: Unit): Deliv
     ...(meta === undefined ? {} : { meta }),
     ...(handle === undefined ? {} : { handle }),
   }));
-  const passed = kind.pass(node?.options ?? {}, facts);
+  const step = { nodeId, options: node?.options ?? {} };
+  const passed = passFilesOf(kind, step, facts, templateValues(session.flow, session.job));
   return passed && new Map([[nodeId, passed.map((one) => passedFile(files, one))]]);
 };
 
@@ -77,7 +80,7 @@ const prepare = async (
     files: await materialize(deps, files, join(directory, 'in')),
     directory: join(directory, 'out'),
     limits: deps.limits,
-    values: {},
+    values: templateValues(session.flow, session.job),
   };
 };
 
