@@ -38,7 +38,6 @@ export interface ListParam extends Described {
   readonly items?: ParamSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
 }
 
 export interface ObjectParam extends Described {

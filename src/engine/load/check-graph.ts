@@ -110,6 +110,12 @@ const produced = (kind: NodeDescription, options: Record<string, unknown>, incom
     };
     Object.defineProperty(watched, name, { get, enumerable: true });
   }
-  const globs = kind.produces(watched, incoming);
-  return asked ? undefined : globs;
+  try {
+    const globs = kind.produces(watched, incoming);
+    return asked ? undefined : globs;
+  } catch (error) {
+    // A kind may rely on an option that it requires.
+    if (asked) return undefined;
+    throw error;
+  }
 };

@@ -46,7 +46,6 @@ const shapes: Readonly<Record<string, TSchema>> = {
       items: optional(Type.Unknown()),
       minItems: count,
       maxItems: count,
-      uniqueItems: optional(Type.Boolean()),
     },
     strict,
   ),

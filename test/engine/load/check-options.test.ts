@@ -1,8 +1,11 @@
 import { test } from 'tap';
+import { Type } from 'typebox';
 import { checkFlow } from '../../../src/engine/load/check-flow.ts';
 import { templatedOptions } from '../../../src/engine/load/check-options.ts';
 import { kinds } from '../../../src/nodes/index.ts';
+import type { NodeKinds } from '../../../src/ports/node.ts';
 import { loadTexts, problemsOf } from './flow-folder.ts';
+import { testKinds } from './test-kinds.ts';
 
 // Options without templates are tested where they are read, in check-flow.test.ts.
 
@@ -87,6 +90,28 @@ const refusals: readonly (readonly [title: string, yaml: string, problems: reado
 for (const [title, yaml, problems] of refusals) {
   test(`refused: ${title}`, async (t) => t.same(await problemsOf(t, { 'x.yaml': yaml }), problems));
 }
+
+test('a kind that relies on an option which only a job has does not stop the checks', async (t) => {
+  const produces = (options: { format?: string }) => {
+    if (options.format === undefined) throw new Error('no format');
+    return [`image/${options.format}`];
+  };
+  const options = Type.Object({ format: Type.Optional(Type.String()) });
+  const kinds = {
+    ...testKinds,
+    relying: { ...testKinds.encode, kind: 'relying', options, produces },
+    'webp-only': { ...testKinds.stamp, kind: 'webp-only', accepts: ['image/webp'] },
+  } as NodeKinds;
+  const flow = (given: string) =>
+    flowWith(
+      'width: 5',
+      `web: { type: relying, options: { ${given} } }\n  out: { type: webp-only }`,
+      '- { source: small, target: web }\n  - { source: web, target: out }',
+    );
+  t.ok((await loadTexts(t, { 'x.yaml': flow('format: "{{meta.format}}"') }, { kinds }))['x']);
+  await t.rejects(loadTexts(t, { 'x.yaml': flow('') }, { kinds }), { message: /no format/ });
+  await t.rejects(loadTexts(t, { 'x.yaml': flow('format: avif') }, { kinds }), { message: /delivers image\/avif/ });
+});
 
 test('the options of uploads are needed before there is a job', async (t) => {
   const flow = (maxFileSize: unknown) => ({
