@@ -1,11 +1,12 @@
 /**
- * Where records live: uploads, jobs and the flow definitions that jobs are pinned to.
+ * Where records live: uploads, jobs, the flow definitions that jobs are pinned to, and idempotency keys.
  *
  * Every write is conditional on the version that its writer read, and changes the record, its event log, its place in
  * the index of deadlines and the counters of its client together or not at all; a job's place in the index of jobs
  * changes with it too. Deliberately not part of it: blind writes, locks, any other query by content, notifications
  * (that is the `EventBroadcaster`).
  */
+import type { StartClaim } from '../domain/claim.ts';
 import type { LoggedEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobRecord, JobStatus } from '../domain/job.ts';
@@ -19,6 +20,7 @@ export interface Collections {
   readonly uploads: UploadRecord;
   readonly jobs: JobRecord;
   readonly definitions: FlowDefinition;
+  readonly claims: StartClaim;
 }
 
 export type Collection = keyof Collections;
@@ -63,8 +65,11 @@ export interface KvStore {
    * every error. Errors: `QUOTA_EXCEEDED`, see `requireWithin`.
    */
   commit<C extends Collection>(change: Change<C>): Promise<number | undefined>;
-  /** Removes the record, its log and its deadline, and leaves the counters alone; `false` when there was none. */
-  remove(collection: Collection, id: string): Promise<boolean>;
+  /**
+   * Removes the record, its log and its deadline, and leaves the counters alone; `false` when there was none, or none at
+   * `expectedVersion` where that is given.
+   */
+  remove(collection: Collection, id: string, expectedVersion?: number): Promise<boolean>;
   /** The log of a record after `seq`, oldest first. */
   events(collection: Collection, id: string, after: number): Promise<readonly LoggedEvent[]>;
   /** Ids whose deadline is at or before `until`, earliest first, at most `limit`. */

@@ -52,6 +52,9 @@ const keeping = (test: Case): void => {
     const flow = { flowId: 'f', name: 'F', nodes: {}, edges: [] };
     await store.commit({ collection: 'definitions', id: 'hash', value: flow, expectedVersion: 0 });
     t.same((await store.get('definitions', 'hash'))?.value, flow);
+    const claim = { jobId: 'same', request: 'hash', until: 5, expiresAt: 9 };
+    await store.commit({ collection: 'claims', id: 'same', value: claim, expectedVersion: 0 });
+    t.same((await store.get('claims', 'same'))?.value, claim);
   });
 
   test('a large record is kept whole', async (t, store) => {
@@ -224,6 +227,20 @@ const removing = (test: Case): void => {
     t.equal(await store.remove('jobs', 'u1'), false);
     t.equal(await store.remove('uploads', 'u1'), true);
     t.equal(await store.remove('uploads', 'u1'), false);
+  });
+
+  test('a record that has been written since it was read is not removed at the version that was read', async (t, store) => {
+    const change = { collection: 'uploads', id: 'u1', value: sampleUpload(), dueAt: 1 } as const;
+    await store.commit({ ...change, expectedVersion: 0, events: [sampleEvent(1)] });
+    await store.commit({ ...change, expectedVersion: 1 });
+    for (const version of [0, 1, 3]) t.equal(await store.remove('uploads', 'u1', version), false);
+    t.same(await store.get('uploads', 'u1'), { value: change.value, version: 2 });
+    t.same(await store.events('uploads', 'u1', 0), [sampleEvent(1)]);
+    t.same(await store.due('uploads', 1, 10), ['u1']);
+    t.equal(await store.remove('uploads', 'u1', 2), true);
+    t.equal(await store.get('uploads', 'u1'), undefined);
+    t.same(await store.events('uploads', 'u1', 0), []);
+    t.same(await store.due('uploads', 1, 10), []);
   });
 
   test('a writer that read a record before its removal does not bring it back', async (t, store) => {

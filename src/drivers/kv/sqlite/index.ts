@@ -41,11 +41,11 @@ export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions)
   return {
     get: (collection, id) => answer(() => records.get(collection, id)),
     commit: (change) => answer(() => group.add(toWrite(change))),
-    remove: (collection, id) =>
+    remove: (collection, id, expectedVersion) =>
       answer(() => {
         // What was asked for before comes before.
         group.run();
-        const removed = transaction(() => records.remove(collection, id));
+        const removed = transaction(() => records.remove(collection, id, expectedVersion));
         if (removed) written();
         return removed;
       }),

@@ -50,7 +50,9 @@ export const createRecords = (database: DatabaseSync) => {
   const selectEvents = database.prepare(
     'SELECT body FROM events WHERE collection = ? AND id = ? AND seq > ? ORDER BY seq',
   );
-  const removeRecord = database.prepare('DELETE FROM records WHERE collection = ? AND id = ?');
+  const removeRecord = database.prepare(
+    'DELETE FROM records WHERE collection = ? AND id = ? AND version = coalesce(?, version)',
+  );
   const removeEvents = database.prepare('DELETE FROM events WHERE collection = ? AND id = ?');
   const selectDue = database.prepare(
     'SELECT id FROM records WHERE collection = ? AND due_at <= ? ORDER BY due_at LIMIT ?',
@@ -74,10 +76,11 @@ export const createRecords = (database: DatabaseSync) => {
     /** From here on the database is asked for everything. */
     forget: cache.clear,
     /** To be run in a transaction. */
-    remove: (collection: Collection, id: string): boolean => {
+    remove: (collection: Collection, id: string, expectedVersion: number | undefined): boolean => {
+      if (removeRecord.run(collection, id, expectedVersion ?? null).changes === 0) return false;
       cache.remove(collection, id);
       removeEvents.run(collection, id);
-      return removeRecord.run(collection, id).changes > 0;
+      return true;
     },
     events: (collection: Collection, id: string, after: number): readonly LoggedEvent[] =>
       (selectEvents.all(collection, id, after) as { body: string }[]).map(({ body }) => JSON.parse(body)),
