@@ -38,6 +38,7 @@ export const errorTable = {
   METHOD_NOT_ALLOWED: entry(405, 'The method is not allowed here', 'See the Allow header'),
   INVALID_OFFSET: entry(409, 'The offset is not the offset of the upload', 'Continue from the Upload-Offset header'),
   INVALID_JOB_STATE: entry(409, 'The job is not in a state that allows this', 'Read the status of the job first'),
+  IDEMPOTENCY_CONFLICT: entry(409, 'The idempotency key is in use', 'Use a new key for another request; see message'),
   FILE_NO_LONGER_EXISTS: entry(410, 'The upload or file has been removed', 'Start a new upload'),
   ERR_SIZE_EXCEEDED: entry(413, 'The body would pass the size of the upload', 'Send the bytes that are missing only'),
   ERR_MAX_SIZE_EXCEEDED: entry(413, 'The upload is larger than this service takes', 'See Upload-Limit'),

@@ -17,10 +17,12 @@ import { createRetry, type RetryJob } from './retry.ts';
 import { createRun } from './run.ts';
 import { createSlots } from './slots.ts';
 import { createStart, type StartFlow } from './start.ts';
+import { createStartOnce, type StartOnce } from './start-once.ts';
 import { createWake, type WakeJob } from './wake.ts';
 
 export interface Engine extends ReadJobs, PauseJobs {
   readonly start: StartFlow;
+  readonly startOnce: StartOnce;
   readonly list: ListJobs;
   readonly resume: ResumeJob;
   readonly cancel: CancelJob;
@@ -34,14 +36,19 @@ export interface Engine extends ReadJobs, PauseJobs {
   drain(): Promise<void>;
 }
 
+/** Idempotency keys, milliseconds: whoever waits for another's start waits longer than a dead one can hold the key. */
+const claims = { claimMs: 10_000, patience: 15_000 };
+
 export const createEngine = (given: Omit<EngineDeps, 'slots'> & { readonly append: AppendBody }): Engine => {
   const deps = { ...given, slots: createSlots(given.workerPool.size) };
+  const start = createStart(deps);
   const wake = createWake(deps);
   const run = createRun(deps);
   const shutdown = new AbortController();
   let consumer: Consumer | undefined;
   return {
-    start: createStart(deps),
+    start,
+    startOnce: createStartOnce({ ...deps, ...claims, start }),
     list: createList(deps),
     resume: createResume({ ...deps, wake }),
     cancel: createCancelJob(deps),

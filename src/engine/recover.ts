@@ -1,22 +1,29 @@
 import { isEnded, type JobRecord } from '../domain/job.ts';
 import type { Entry } from '../ports/kv-store.ts';
+import { forgetClaim } from './claims.ts';
 import { dueAt, type EngineDeps, removeAt, sweepAt } from './records.ts';
 import { removeJob, sweepEnded, sweepFailed } from './sweep.ts';
 
 /**
  * Takes up what a crash cut off: jobs that lost their queue entry are enqueued again, under the number of their last
- * wake-up, which does nothing while that entry still waits. Removes what ended jobs have left behind, and the jobs
- * whose time is over. `until` is the newest deadline to look at (milliseconds since 1970).
+ * wake-up, which does nothing while that entry still waits. Removes what ended jobs have left behind, and the jobs and
+ * idempotency keys whose time is over. `until` is the newest deadline to look at (milliseconds since 1970).
  */
 export type RecoverJobs = (until: number) => Promise<void>;
 
 const batch = 100;
+
+/** Keys are forgotten in one step each, and there may be many more of them. */
+const claimsBatch = 1000;
 
 export const createRecoverJobs =
   (deps: EngineDeps): RecoverJobs =>
   async (until) => {
     for (const id of await deps.kvStore.due('jobs', until, batch)) {
       await recover(deps, id).catch((error: unknown) => deps.onError(error, { jobId: id }));
+    }
+    for (const id of await deps.kvStore.due('claims', until, claimsBatch)) {
+      await forgetClaim(deps, id).catch((error: unknown) => deps.onError(error, { claim: id }));
     }
   };
 

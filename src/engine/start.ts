@@ -14,12 +14,14 @@ import {
   openInput,
 } from './inputs.ts';
 import { readParams } from './params.ts';
-import { dueAt, type EngineDeps, findFlow, pinDefinition } from './records.ts';
+import { dueAt, type EngineDeps, findFlow, findJob, pinDefinition } from './records.ts';
 
 export interface StartRequest {
   readonly flowId: string;
   readonly storageId: string;
   readonly clientId: string | undefined;
+  /** Chosen in advance: if there is a job of this id already, that one is the answer. Default: a new id. */
+  readonly jobId?: string;
   /** By node id; an input that is left out gets an upload of deferred length. */
   readonly inputs?: Readonly<Record<string, InputOperation | readonly InputOperation[]>> | undefined;
   /** As the flow's `params` describes them. */
@@ -42,9 +44,14 @@ export const createStart =
     deps.storage(request.storageId);
     const { storageId, clientId } = request;
     const params = readParams(flow, request.params);
-    const context: InputContext = { jobId: deps.clock.newId(), flow, storageId, clientId, params };
+    const jobId = request.jobId ?? deps.clock.newId();
+    const context: InputContext = { jobId, flow, storageId, clientId, params };
     const operations = await checkInputs(deps, context, request.inputs ?? {});
-    return createJob(deps, context, await openAll(deps, context, operations));
+    const refs = await openAll(deps, context, operations);
+    const created = await createJob(deps, context, refs);
+    if (created !== undefined) return created;
+    await abandonAll(deps, refs);
+    return (await findJob(deps, context.jobId, clientId)).value;
   };
 
 const checkInputs = async (deps: EngineDeps, context: InputContext, inputs: NonNullable<StartRequest['inputs']>) => {
@@ -88,23 +95,28 @@ const openAll = async (
     }
     return refs;
   } catch (error) {
-    const owned = [...refs.values()].flat().filter((ref) => ref.owned);
-    await Promise.all(owned.map(({ id }) => deps.uploads.abandon(id)));
+    await abandonAll(deps, refs);
     throw error;
   }
 };
 
+const abandonAll = async (deps: EngineDeps, refs: ReadonlyMap<string, readonly InputRef[]>): Promise<void> => {
+  const owned = [...refs.values()].flat().filter((ref) => ref.owned);
+  await Promise.all(owned.map(({ id }) => deps.uploads.abandon(id)));
+};
+
+/** `undefined`: there is a job of this id already. */
 const createJob = async (
   deps: EngineDeps,
   context: InputContext,
   refs: ReadonlyMap<string, readonly InputRef[]>,
-): Promise<JobRecord> => {
+): Promise<JobRecord | undefined> => {
   const waiting = await waitingInputs(deps, refs);
   const value = newJob(deps, context, refs, waiting, await pinDefinition(deps, context.flow));
   const events = [{ type: 'flow_started' as const }, ...(waiting.size > 0 ? [{ type: 'flow_paused' as const }] : [])];
   const due = dueAt(deps, value);
   const saved = await deps.publish({ topic: 'jobs', value, expectedVersion: 0, events, dueAt: due });
-  if (saved === undefined) throw new ServiceError('INTERNAL_ERROR');
+  if (saved === undefined) return undefined;
   if (waiting.size === 0) await deps.queue.enqueue({ id: `${value.id}-${value.wakes}`, jobId: value.id });
   await deps.kvStore.flush();
   return saved.value;

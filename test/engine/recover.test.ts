@@ -76,3 +76,24 @@ t.test('the files of a job that failed just before a crash are removed', async (
   const uploadId = job.tasks[0]?.uploads?.[0]?.id ?? '';
   await t.rejects(second.uploads.get(uploadId, undefined), { code: 'FILE_NO_LONGER_EXISTS' });
 });
+
+t.test('idempotency keys whose time is over are forgotten, and no others', async (t) => {
+  const first = await engineRig(t, { flows: [flow], script, size: 0 });
+  await first.close();
+  await tamper(first, async (kvStore) => {
+    for (const [id, expiresAt] of [
+      ['old', Date.now() - 1],
+      ['new', Date.now() + 10_000],
+    ] as const) {
+      const value = { jobId: 'j', request: 'hash', until: 0, expiresAt };
+      await kvStore.commit({ collection: 'claims', id, value, expectedVersion: 0, dueAt: expiresAt });
+    }
+  });
+  const second = await engineRig(t, { flows: [flow], script, size: 0, directory: first.directory });
+  await second.engine.recover(far());
+  await second.close();
+  await tamper(second, async (kvStore) => {
+    t.strictSame(await kvStore.due('claims', far(), 10), ['new']);
+  });
+  t.strictSame(second.errors, []);
+});
