@@ -21,6 +21,19 @@ export const wholeNumber = (headers: IncomingHttpHeaders, name: string, code: Er
 export const contentLength = (headers: IncomingHttpHeaders): number | undefined =>
   headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
 
+/**
+ * The name that a client has given its request, from the header or from the body; its schemas have been checked.
+ * Errors: `VALIDATION_ERROR` when the two differ.
+ */
+export const idempotencyKey = (headers: IncomingHttpHeaders, inBody: string | undefined): string | undefined => {
+  const inHeader = headers['idempotency-key'];
+  if (inBody === undefined) return inHeader === undefined ? undefined : String(inHeader);
+  if (inHeader === undefined || inHeader === inBody) return inBody;
+  throw new ServiceError('VALIDATION_ERROR', 'body.idempotencyKey is not the key of the header idempotency-key', {
+    details: { field: 'body.idempotencyKey' },
+  });
+};
+
 /** Refuses a body of another type than those given; parameters after `;` are ignored. */
 export const requireContentType = (headers: IncomingHttpHeaders, accepted: readonly string[]): void => {
   const type = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';

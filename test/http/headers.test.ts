@@ -1,5 +1,5 @@
 import t from 'tap';
-import { contentLength, requireContentType, wholeNumber } from '../../src/http/headers.ts';
+import { contentLength, idempotencyKey, requireContentType, wholeNumber } from '../../src/http/headers.ts';
 
 const read = (value: string | undefined) =>
   wholeNumber(value === undefined ? {} : { 'upload-offset': value }, 'upload-offset', 'INVALID_OFFSET');
@@ -66,5 +66,15 @@ t.test('a type counts without its parameters and in any case', (t) => {
     const expected = { code: 'INVALID_CONTENT_TYPE', status: 415, details: { accepted } };
     t.throws(() => requireContentType(headers, accepted), expected, String(type));
   }
+  t.end();
+});
+
+t.test('an idempotency key comes in the header, in the body, or the same in both', (t) => {
+  t.equal(idempotencyKey({}, undefined), undefined);
+  t.equal(idempotencyKey({ 'idempotency-key': 'a' }, undefined), 'a');
+  t.equal(idempotencyKey({}, 'a'), 'a');
+  t.equal(idempotencyKey({ 'idempotency-key': 'a' }, 'a'), 'a');
+  const expected = { code: 'VALIDATION_ERROR', details: { field: 'body.idempotencyKey' } };
+  t.throws(() => idempotencyKey({ 'idempotency-key': 'a' }, 'A'), expected);
   t.end();
 });

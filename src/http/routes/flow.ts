@@ -2,10 +2,12 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { StartRequest } from '../../engine/start.ts';
 import type { HttpContext } from '../context.ts';
+import { idempotencyKey } from '../headers.ts';
 import { toOperation } from '../operations.ts';
 import { answers, jobParams, strictObject } from '../schemas/common.ts';
-import { executeSchema, flowListSchema, flowSchema, jobSchema } from '../schemas/flow.ts';
+import { executeHeaders, executeSchema, flowListSchema, flowSchema, jobSchema } from '../schemas/flow.ts';
 import { viewFlow, viewJob } from '../views.ts';
 
 const tags = ['flows'];
@@ -23,15 +25,18 @@ const execute = async (
     const list = Array.isArray(input) ? input : [input];
     return [nodeId, list.map((one) => toOperation(one, field))] as const;
   });
-  const job = await context.engine.start({
-    ...target,
-    clientId: request.clientId,
-    inputs: Object.fromEntries(inputs),
-    params: body.params,
-  });
+  const key = idempotencyKey(request.headers, body.idempotencyKey);
+  const start = { ...target, clientId: request.clientId, inputs: Object.fromEntries(inputs), params: body.params };
+  const { job, replayed } = await startFlow(context, start, key);
   reply.code(201).header('location', context.links.job(job.id));
+  if (replayed) reply.header('idempotent-replayed', 'true');
   return viewJob(context, job);
 };
+
+const startFlow = async ({ engine }: HttpContext, start: StartRequest, key: string | undefined) =>
+  key === undefined
+    ? { job: await engine.start(start), replayed: false }
+    : engine.startOnce({ ...start, idempotencyKey: key });
 
 export const flowRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, context, done) => {
   const { engine } = context;
@@ -55,7 +60,13 @@ export const flowRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, conte
     (request) => viewFlow(engine.getFlow(request.params.flowId), engine.kindName),
   );
 
-  const start = { tags, body: executeSchema, response: answers({ 201: jobSchema }) };
+  const start = {
+    tags,
+    description: 'Idempotent-Replayed: true tells that an earlier request with the same key has started the job.',
+    headers: executeHeaders,
+    body: executeSchema,
+    response: answers({ 201: jobSchema }),
+  };
   app.post(
     '/api/flow/:flowId/:storageId',
     {

@@ -27,7 +27,17 @@ export const operationSchema = strictObject(
   },
 );
 
+const idempotencyKey = Type.Optional(
+  Type.String({
+    pattern: '^[!-~]{1,255}$',
+    description: 'Requests with the same key and content start one job; kept for a day. In the header or in the body',
+  }),
+);
+
+export const executeHeaders = Type.Object({ 'idempotency-key': idempotencyKey });
+
 export const executeSchema = strictObject({
+  idempotencyKey,
   inputs: Type.Optional(
     Type.Record(Type.String(), Type.Union([operationSchema, Type.Array(operationSchema, { minItems: 1 })]), {
       description: 'By node id; an input that is left out gets an upload of deferred length',

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { defineFlow } from '../../../src/domain/define-flow.ts';
 import { inputNode, resizeNode } from '../../../src/index.ts';
-import { call } from '../../support/api.ts';
+import { type Answer, call } from '../../support/api.ts';
 import { serviceInProcess } from '../../support/service-in-process.ts';
 
 const copy = defineFlow({
@@ -128,6 +128,52 @@ t.test('what is wrong with an input is told with its place, and nothing is creat
     t.match(answer.body.message, status === 400 ? 'body.inputs' : /./);
     if (field !== undefined) t.equal(answer.body.details.field, field);
   }
+});
+
+/** Runs a flow with a key in the header. */
+const postWithKey = async (url: string, path: string, key: string | undefined, body: object) => {
+  const headers = { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) };
+  const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Answer };
+};
+
+t.test('an idempotency key makes one job of equal requests', async (t) => {
+  const url = await start(t);
+  const post = (path: string, key: string | undefined, body: object) => postWithKey(url, path, key, body);
+  const inputs = { photo: init() };
+  const first = await post('/api/flow/copy/default', 'k-1', { inputs });
+  t.equal(first.status, 201);
+  t.equal(first.headers.get('idempotent-replayed'), null);
+  await call(url, 'POST', `/api/jobs/${first.body.id}/cancel`);
+  for (const [path, key, body] of [
+    ['/api/flow/copy/default', 'k-1', { inputs }],
+    ['/api/flow/copy/default', undefined, { inputs, idempotencyKey: 'k-1' }],
+    ['/api/flow/copy/default', 'k-1', { idempotencyKey: 'k-1', inputs: { photo: [init()] } }],
+    ['/api/flows/copy/execute', 'k-1', { inputs }],
+  ] as const) {
+    const again = await post(path, key, body);
+    t.equal(again.status, 201, path);
+    t.equal(again.headers.get('location'), first.headers.get('location'));
+    t.equal(again.headers.get('idempotent-replayed'), 'true');
+    t.match(again.body, { id: first.body.id, status: 'cancelled' }, 'the job as it is now');
+  }
+  const other = await post('/api/flow/copy/default', 'k-1', { inputs: { photo: init(6) } });
+  t.match(other, { status: 409, body: { code: 'IDEMPOTENCY_CONFLICT' } });
+  const refused = await post('/api/flow/copy/default', 'k-2', { inputs: { photo: init(1001) } });
+  t.equal(refused.status, 413);
+  t.equal((await post('/api/flow/copy/default', 'k-2', { inputs })).status, 201, 'what was refused used no key up');
+});
+
+t.test('an idempotency key is 1 to 255 visible ASCII characters, and the same wherever it stands', async (t) => {
+  const url = await start(t);
+  const post = (key: string | undefined, body: object) => postWithKey(url, '/api/flow/plain/default', key, body);
+  const refused = (field: string) => ({ status: 400, body: { code: 'VALIDATION_ERROR', details: { field } } });
+  for (const key of ['', 'a b', 'x'.repeat(256), 'é']) {
+    t.match(await post(key, {}), refused('headers.idempotency-key'), JSON.stringify(key));
+    t.match(await post(undefined, { idempotencyKey: key }), refused('body.idempotencyKey'), JSON.stringify(key));
+  }
+  t.match(await post('a', { idempotencyKey: 'b' }), refused('body.idempotencyKey'));
+  for (const key of ['~', 'x'.repeat(255), '"8e03978e"']) t.match(await post(key, {}), { status: 201 });
 });
 
 t.test('POST cancel ends a job, and says the same when it is asked again', async (t) => {
