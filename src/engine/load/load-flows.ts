@@ -46,16 +46,24 @@ const readers: Readonly<Record<string, (file: string, shown: string) => Promise<
 /** Files that may lie beside flows: documentation, the schema for editors, settings of tools. */
 const beside = /^readme\b|\.schema\.json$|\.d\.ts$|^(package|package-lock|tsconfig)\.json$/i;
 
+/** What a directory holds: the flows that can be used, by their ids, and what is wrong with the others. */
+export interface FoundFlows {
+  readonly flows: Record<string, FlowDefinition>;
+  readonly problems: readonly FlowProblem[];
+}
+
 /** The flows of a directory by their ids. Rejects with a `FlowLoadError` that lists all problems of all files. */
 export const loadFlows = async (options: LoadFlowsOptions): Promise<Record<string, FlowDefinition>> => {
-  const { directory, kinds, onError, log } = options;
-  const files = await listFlowFiles(directory, log);
-  const loaded = await mapInParallel(files, (file) => loadFile(file, kinds));
-  const { flows, problems } = collect(loaded);
-  if (problems.length > 0 && onError === 'fail') throw new FlowLoadError(problems);
-  for (const problem of problems) log?.warn(`Flow left out: ${formatProblem(problem)}`);
-  // Without a prototype, so that `flows['constructor']` is no flow.
-  return Object.assign(Object.create(null), flows);
+  const { flows, problems } = await readFlows(options);
+  if (problems.length > 0 && options.onError === 'fail') throw new FlowLoadError(problems);
+  for (const problem of problems) options.log?.warn(`Flow left out: ${formatProblem(problem)}`);
+  return flows;
+};
+
+/** Reads all files of the directory; rejects only when there is no reading the directory itself. */
+export const readFlows = async (options: Omit<LoadFlowsOptions, 'onError'>): Promise<FoundFlows> => {
+  const files = await listFlowFiles(options.directory, options.log);
+  return collect(await mapInParallel(files, (file) => loadFile(file, options.kinds)));
 };
 
 /** Follows links: a mounted ConfigMap is a directory of links into `..data`, which is a link itself. */
@@ -102,7 +110,7 @@ const readText = async (file: string): Promise<string> => {
 };
 
 /** Flows by id. Of two files with one id the first by name stays, so that `skip` always keeps the same one. */
-const collect = (loaded: readonly Loaded[]) => {
+const collect = (loaded: readonly Loaded[]): FoundFlows => {
   const first = new Map<string, { definition: FlowDefinition; locate: Locate }>();
   const problems: FlowProblem[] = [];
   for (const result of loaded) {
@@ -115,7 +123,9 @@ const collect = (loaded: readonly Loaded[]) => {
     if (other === undefined) first.set(flowId, result);
     else problems.push({ ...result.locate(['flowId']), message: usedTwice(flowId, other.locate) });
   }
-  const flows = Object.fromEntries([...first].map(([flowId, { definition }]) => [flowId, definition]));
+  // Without a prototype, so that `flows['constructor']` is no flow.
+  const flows: Record<string, FlowDefinition> = Object.create(null);
+  for (const [flowId, { definition }] of first) flows[flowId] = definition;
   return { flows, problems };
 };
 
