@@ -36,3 +36,12 @@ const extensions: Readonly<Record<string, string>> = {
 
 /** The usual file extension of a type, without the dot; `bin` when unknown. */
 export const extensionOf = (type: string): string => extensions[type] ?? 'bin';
+
+/** The type that the extension of a file name stands for; an empty text when it is not known. */
+export const mediaTypeOfName = (fileName: string): string => {
+  const extension = /\.([^.]+)$/.exec(fileName.toLowerCase())?.[1] ?? '';
+  const known = Object.entries(extensions).find(([, usual]) => usual === (synonyms[extension] ?? extension));
+  return known?.[0] ?? '';
+};
+
+const synonyms: Readonly<Record<string, string>> = { jpeg: 'jpg', tif: 'tiff' };

@@ -12,11 +12,11 @@ t.test('help names every command, and each command its options', async (t) => {
   for (const args of [['--help'], ['-h'], ['help'], ['flows', '--help']]) {
     const { code, stdout } = await sluice(args);
     t.equal(code, 0, args.join(' '));
-    for (const name of ['validate', 'graph', 'schema']) t.match(stdout, `sluice flows ${name}`);
+    for (const name of ['validate', 'graph', 'schema', 'run']) t.match(stdout, `sluice flows ${name}`);
   }
-  const graph = await sluice(['flows', 'graph', '--help']);
-  t.equal(graph.code, 0);
-  for (const option of ['<flowId>', '--flows']) t.match(graph.stdout, option);
+  const run = await sluice(['flows', 'run', '--help']);
+  t.equal(run.code, 0);
+  for (const option of ['<flowId>', '--out', '--input', '--flows', '--dry-run']) t.match(run.stdout, option);
 });
 
 t.test('--version', async (t) => {
@@ -29,13 +29,14 @@ t.test('wrong calls say what is wrong, and end with 2', async (t) => {
     [[], /a command is missing; known: flows /],
     [['flow'], /there is no command "flow"; known: flows /],
     [['constructor'], /there is no command "constructor"/],
-    [['flows'], /a command is missing; known: flows validate, flows graph, flows schema /],
+    [['flows'], /a command is missing; known: flows validate, flows graph, flows schema, flows run /],
     [['flows', 'valid'], /there is no command "flows valid"; known: flows validate, /],
     [['flows', 'validate', '--jsn'], /Unknown option '--jsn' \(/],
     [['flows', 'validate', 'a', 'b'], /"b" is one argument too many/],
     [['flows', 'schema', 'x'], /Unexpected argument 'x'/],
     [['flows', 'graph'], /<flowId> is missing/],
-    [['flows', 'graph', 'x', '--flows'], /'--flows <value>' argument missing/],
+    [['flows', 'run'], /<flowId> is missing/],
+    [['flows', 'run', 'x', '--out'], /'--out <value>' argument missing/],
   ];
   const ran = await Promise.all(wrong.map(([args]) => sluice(args)));
   for (const [index, [args, message]] of wrong.entries()) {

@@ -7,7 +7,7 @@ import type { CommandGroup } from '../command.ts';
 const flowsDetail = ['--flows dir', 'directory of the flow files; default: FLOWS_DIR'] as const;
 
 export const flowCommands: CommandGroup = {
-  summary: 'Check and draw flows',
+  summary: 'Check, draw and try flows',
   commands: {
     validate: {
       usage: '[dir] [--json]',
@@ -29,6 +29,18 @@ export const flowCommands: CommandGroup = {
       summary: 'Print the JSON Schema of flow files, for editors',
       details: [],
       run: async (args) => (await import('./schema.ts')).printSchema(args),
+    },
+    run: {
+      usage: '<flowId> <file...> [--out dir] [--input nodeId=file ...] [--flows dir] [--dry-run]',
+      summary: 'Run a flow over files of this machine and write what it makes',
+      details: [
+        ['file', 'given to the inputs in the order of the flow'],
+        ['--out dir', 'where the outputs are written; default: the working directory'],
+        ['--input nodeId=file', 'a file for this input; may be repeated'],
+        flowsDetail,
+        ['--dry-run', 'print what would run, in which order, and run nothing'],
+      ],
+      run: async (args) => (await import('./run.ts')).runFlow(args),
     },
   },
 };
