@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { sluice } from '../../support/command-line.ts';
@@ -23,4 +23,10 @@ test('prints a flow of the directory, whatever is wrong with others', async (t) 
   const { code, stderr } = await sluice(['flows', 'graph', 'broken', '--flows', directory]);
   t.equal(code, 1);
   t.match(stderr, /there is no valid flow "broken" in .*; valid: copy\n.*broken\.json:1:2 /);
+});
+
+test('without --flows the directory is that of the settings; the README shows what is printed', async (t) => {
+  const readme = await readFile(new URL('../../../flows/README.md', import.meta.url), 'utf8');
+  const { stdout } = await sluice(['flows', 'graph', 'two-sizes']);
+  t.equal(/```mermaid\n(.*?)```/s.exec(readme)?.[1], stdout);
 });
