@@ -4,28 +4,32 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** `undefined` where the environment says TEST_SERVICES=embedded and the program is missing: the test is skipped. */
-export const findProgram = (name: string, packageName: string = name): string | undefined => {
-  const found = onPath(name);
-  if (found !== undefined) return found;
-  if (process.env['TEST_SERVICES'] === 'embedded') return undefined;
+export const findProgram = (name: string, packageName: string = name): string | undefined =>
+  findOrInstall(packageName, () => onPath(name)[0]);
+
+/** What `find` finds now, or once Debian's package is installed. Fails when that is not possible. */
+export const findOrInstall = (packageName: string, find: () => string | undefined): string | undefined => {
+  const found = find();
+  if (found !== undefined || process.env['TEST_SERVICES'] === 'embedded') return found;
   try {
     execFileSync('apt-get', ['update', '-q'], { stdio: 'pipe' });
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     execFileSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', packageName], { stdio: 'pipe', env });
   } catch (error) {
     throw new Error(
-      `${name} is missing and could not be installed from Debian's packages; TEST_SERVICES=embedded skips its tests`,
+      `${packageName} is missing and could not be installed from Debian's packages; TEST_SERVICES=embedded skips its tests`,
       { cause: error },
     );
   }
-  return onPath(name);
+  return find();
 };
 
-const onPath = (name: string): string | undefined =>
+/** All programs of that name, those that would be run first at the front. */
+export const onPath = (name: string): readonly string[] =>
   (process.env['PATH'] ?? '')
     .split(delimiter)
     .map((directory) => join(directory, name))
-    .find((path) => {
+    .filter((path) => {
       try {
         accessSync(path, constants.X_OK);
         return true;

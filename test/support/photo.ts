@@ -10,6 +10,8 @@ export interface PhotoOptions {
   readonly orientation?: number;
   /** With a GPS position, as phones write it. */
   readonly gps?: boolean;
+  /** Without detail and grain, so that a lossy format keeps all but all of it. */
+  readonly smooth?: boolean;
   readonly type?: 'image/jpeg' | 'image/png' | 'image/webp' | 'image/avif' | 'image/tiff';
 }
 
@@ -30,14 +32,14 @@ const cloud = (width: number, height: number, cell: number): Promise<Buffer> => 
 };
 
 /** Soft shapes with some detail under a fine grain; red, lime, blue and white corners from the top left clockwise. */
-const scene = async (width: number, height: number): Promise<Sharp> => {
+const scene = async (width: number, height: number, smooth: boolean): Promise<Sharp> => {
   const shapes = await cloud(width, height, Math.ceil(width / 5));
   const detail = await cloud(width, height, Math.ceil(width / 80));
   const grain = noise(width * height);
   for (let index = 0; index < shapes.length; index += 1) {
-    const fine = ((detail[index] ?? 0) - 128) / 4 + ((grain[Math.floor(index / 3)] ?? 0) - 128) / 16;
+    const uneven = ((detail[index] ?? 0) - 128) / 4 + ((grain[Math.floor(index / 3)] ?? 0) - 128) / 16;
     // Between 70 and 190, so that no pixel of the scene looks like a corner.
-    shapes[index] = Math.max(70, Math.min(190, 70 + ((shapes[index] ?? 0) * 120) / 255 + fine));
+    shapes[index] = Math.max(70, Math.min(190, 70 + ((shapes[index] ?? 0) * 120) / 255 + (smooth ? 0 : uneven)));
   }
   return sharp(await withCorners(shapes, width, height), { raw: { width, height, channels: 3 } });
 };
@@ -81,8 +83,8 @@ const position = {
 
 /** Makes a picture with EXIF: orientation, author, and a position where `gps` asks for it. */
 export const makePhoto = async (options: PhotoOptions): Promise<Buffer> => {
-  const { width, height, orientation = 1, gps = false, type = 'image/jpeg' } = options;
-  const picture = await scene(width, height);
+  const { width, height, orientation = 1, gps = false, smooth = false, type = 'image/jpeg' } = options;
+  const picture = await scene(width, height, smooth);
   return (stored[orientation]?.(picture) ?? picture)
     .withMetadata({ orientation })
     .withExif({ IFD0: { Copyright: `${copyright} (x)`, Artist: artist }, ...(gps && { IFD3: position }) })
