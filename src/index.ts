@@ -14,7 +14,15 @@ import type { Service, ServiceOptions } from './service.ts';
 export { defineFlow, type Flow, type FlowOutputs } from './domain/define-flow.ts';
 export type { FlowDefinition, FlowEdge, FlowInputLimits, FlowNode, NodeSettings } from './domain/flow.ts';
 export type { ParamSchema, Params, ParamsSchema } from './domain/params.ts';
-export { conditionalNode, inputNode, mergeNode, optimizeNode, outputNode, resizeNode } from './nodes/index.ts';
+export {
+  conditionalNode,
+  cropNode,
+  inputNode,
+  mergeNode,
+  optimizeNode,
+  outputNode,
+  resizeNode,
+} from './nodes/index.ts';
 export { defineNode, type NodeDescription, type NodeKind, type NodeKinds } from './ports/node.ts';
 export type { Adapter, DataStore, FastifyAdapterOptions, KvStore, Service, ServiceOptions };
 

@@ -6,18 +6,20 @@
  * From here the path goes to `workers`, where `run` is called.
  */
 import { conditionalNode } from './conditional.ts';
+import { cropNode } from './crop.ts';
 import { inputNode } from './file-input.ts';
 import { mergeNode } from './merge.ts';
 import { optimizeNode } from './optimize.ts';
 import { outputNode } from './output.ts';
 import { resizeNode } from './resize.ts';
 
-export { conditionalNode, inputNode, mergeNode, optimizeNode, outputNode, resizeNode };
+export { conditionalNode, cropNode, inputNode, mergeNode, optimizeNode, outputNode, resizeNode };
 
 /** The registry: every kind under its `kind`. */
 export const kinds = {
   'file-input': inputNode,
   resize: resizeNode,
+  crop: cropNode,
   optimize: optimizeNode,
   conditional: conditionalNode,
   merge: mergeNode,

@@ -6,22 +6,11 @@ import { checkSides, writeImage } from './image/encode.ts';
 import { imageGlobs, imageTypes, isAnimatable } from './image/format.ts';
 import { keepMetadata } from './image/metadata.ts';
 import { eachImage, type OpenImage } from './image/open.ts';
+import { cropPositions, isSmart } from './image/position.ts';
 
 /** The largest side of WebP, and of all that the service writes. */
 const maxSide = 16_383;
 
-const smart = ['entropy', 'attention'] as const;
-const positions = [
-  'centre',
-  'top',
-  'right top',
-  'right',
-  'right bottom',
-  'bottom',
-  'left bottom',
-  'left',
-  'left top',
-] as const;
 const kernels = ['nearest', 'linear', 'cubic', 'mitchell', 'lanczos2', 'lanczos3', 'mks2013', 'mks2021'] as const;
 
 const options = Type.Object(
@@ -36,7 +25,7 @@ const options = Type.Object(
       }),
     ),
     position: Type.Optional(
-      Type.Enum([...positions, ...smart], {
+      Type.Enum(cropPositions, {
         default: 'centre',
         description:
           'Which part cover keeps, or where contain puts the picture; cover also knows the most detailed part (entropy) and the most striking one (attention)',
@@ -74,7 +63,8 @@ export const resizeNode = defineNode({
     eachImage(run, async (image, index) => {
       const wanted = wantedOf(run.options);
       checkSides(image, resizedSize(image, wanted), run);
-      const animated = image.frames > 1 && isAnimatable(image.format) && !isSmartCrop(wanted.fit, wanted.position);
+      const animated =
+        image.frames > 1 && isAnimatable(image.format) && !(wanted.fit === 'cover' && isSmart(wanted.position));
       const padding = image.format === 'jpeg' && !run.intermediate ? overWhite(wanted.background) : wanted.background;
       const size = exactSize(image, wanted);
       const resized = image.decode(animated ? 'all' : 'first').resize({ ...size, background: padding });
@@ -100,10 +90,6 @@ const exactSize = (image: OpenImage, wanted: ReturnType<typeof wantedOf>) => {
   }
   return image.file.whole === undefined ? wanted : { ...wanted, withoutEnlargement: false };
 };
-
-/** libvips looks for the best part of single pictures only: of an animation the first frame is left. */
-const isSmartCrop = (fit: string, position: string): boolean =>
-  fit === 'cover' && smart.some((strategy) => strategy === position);
 
 type Wanted = Pick<Static<typeof options>, 'width' | 'height'> & {
   readonly fit: string;

@@ -60,10 +60,12 @@ interface OptionSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
+  readonly anyOf?: readonly OptionSchema[];
 }
 
 /** What an option may be, in a word or two. */
-const valuesOf = ({ enum: words, minimum, maximum, type = '' }: OptionSchema): string => {
+const valuesOf = ({ enum: words, anyOf, minimum, maximum, type = '' }: OptionSchema): string => {
+  if (anyOf !== undefined) return anyOf.map(valuesOf).join(' or ');
   if (words !== undefined) return words.map((word) => `\`${word}\``).join(' ');
   return minimum === undefined ? type : `${type} from ${minimum}${maximum === undefined ? '' : ` to ${maximum}`}`;
 };

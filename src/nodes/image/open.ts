@@ -54,7 +54,8 @@ export const openImage = async (file: WorkerFile, limits: WorkerLimits): Promise
   const header = await sharp(file.path, { failOn: 'error', limitInputPixels: false }).metadata();
   const { format, stored } = readableFormat(file, header);
   const { width, height } = file.whole ?? header.autoOrient;
-  const pages = isAnimatable(format) ? (header.pages ?? 1) : 1;
+  // Bare pixels are a single picture, though the first frame of an animation still says how many there were.
+  const pages = isAnimatable(format) && stored !== 'v' ? (header.pages ?? 1) : 1;
   if (width * height * pages > limits.maxPixels) {
     throw tooLarge(file.fileName, 'pixels', limits.maxPixels, width * height * pages);
   }
