@@ -17,11 +17,17 @@ export type { ParamSchema, Params, ParamsSchema } from './domain/params.ts';
 export {
   conditionalNode,
   cropNode,
+  cropNode,
+  inputNode,
   inputNode,
   mergeNode,
   optimizeNode,
+  optimizeNode,
+  outputNode,
   outputNode,
   resizeNode,
+  resizeNode,
+  rotateNode,
 } from './nodes/index.ts';
 export { defineNode, type NodeDescription, type NodeKind, type NodeKinds } from './ports/node.ts';
 export type { Adapter, DataStore, FastifyAdapterOptions, KvStore, Service, ServiceOptions };

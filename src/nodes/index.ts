@@ -12,14 +12,16 @@ import { mergeNode } from './merge.ts';
 import { optimizeNode } from './optimize.ts';
 import { outputNode } from './output.ts';
 import { resizeNode } from './resize.ts';
+import { rotateNode } from './rotate.ts';
 
-export { conditionalNode, cropNode, inputNode, mergeNode, optimizeNode, outputNode, resizeNode };
+export { conditionalNode, cropNode, inputNode, mergeNode, optimizeNode, outputNode, resizeNode, rotateNode };
 
 /** The registry: every kind under its `kind`. */
 export const kinds = {
   'file-input': inputNode,
   resize: resizeNode,
   crop: cropNode,
+  rotate: rotateNode,
   optimize: optimizeNode,
   conditional: conditionalNode,
   merge: mergeNode,
