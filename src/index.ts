@@ -17,15 +17,10 @@ export type { ParamSchema, Params, ParamsSchema } from './domain/params.ts';
 export {
   conditionalNode,
   cropNode,
-  cropNode,
-  inputNode,
   inputNode,
   mergeNode,
   optimizeNode,
-  optimizeNode,
   outputNode,
-  outputNode,
-  resizeNode,
   resizeNode,
   rotateNode,
 } from './nodes/index.ts';
