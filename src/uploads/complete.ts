@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../domain/errors.ts';
 import { isSettled, type UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
-import { headLength, sniff } from './head.ts';
+import { headLength } from './head.ts';
 import { changed, durableOf, endUpload, saveUpload, settleWithJob, type UploadDeps } from './records.ts';
+import { sniff } from './sniff.ts';
 
 /**
  * Ends an upload whose last byte is durable: verifies the declared checksum, detects the type, records and tells it.

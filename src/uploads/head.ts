@@ -1,5 +1,5 @@
-import { fileTypeFromBuffer } from 'file-type';
 import type { UploadRecord } from '../domain/upload.ts';
+import { sniff } from './sniff.ts';
 
 /** As many of the first bytes of a file as the detection of types looks at. */
 export const headLength = 4100;
@@ -35,9 +35,3 @@ export class Head {
     return head === undefined ? {} : sniff(head);
   }
 }
-
-/** What the first bytes say of the type, for the record. */
-export const sniff = async (head: Buffer): Promise<Pick<UploadRecord, 'sniffed' | 'detectedType'>> => {
-  const detected = await fileTypeFromBuffer(head);
-  return { sniffed: true, ...(detected === undefined ? {} : { detectedType: detected.mime }) };
-};
