@@ -1,5 +1,5 @@
 /**
- * Group commit: the changes of one turn of the event loop are one transaction. Most of the cost of a transaction is the
+ * Group commit: the changes of two turns of the event loop are one transaction. Most of the cost of a transaction is the
  * pages that it writes, and those of neighbours are the same.
  */
 import type { Transaction } from './database.ts';
@@ -16,6 +16,14 @@ interface Waiting<W> {
   readonly resolve: (version: number | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/**
+ * At the end of the next turn: what has already arrived at the sockets comes along, and when nothing has, the next turn
+ * is over at once.
+ */
+const soon = (run: () => void): void => {
+  setImmediate(() => setImmediate(run));
+};
 
 /** `kept` is told of each write that has changed something, after its transaction. */
 export const createGroup = <W>(
@@ -58,7 +66,7 @@ export const createGroup = <W>(
   return {
     add: (write) => {
       const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-      if (waiting.push({ write, resolve, reject }) === 1) setImmediate(run);
+      if (waiting.push({ write, resolve, reject }) === 1) soon(run);
       return promise;
     },
     run,
