@@ -121,8 +121,23 @@ t.test('a picture that would be too wide once turned is refused before', async (
   await t.rejects(within(353), { code: 'FILE_TOO_LARGE', details: { limit: 'side', max: 353, actual: 354 } });
   await t.rejects(within(354), { code: 'INVALID_INPUT' });
 });
-const expected = { width: info.width, height: info.height };
-t.same(rotatedSize({ width, height }, angle), expected, `${width} x ${height} by ${angle}`);
+
+t.test('the size is known beforehand', async (t) => {
+  for (const [width, height] of [
+    [61, 37],
+    [100, 100],
+    [7, 300],
+  ] as const) {
+    const bytes = await sharp({ create: { width, height, channels: 3, background: '#fff' } })
+      .png()
+      .toBuffer();
+    for (let angle = -400; angle < 400; angle += 36.5) {
+      const { info } = await sharp(bytes).rotate(angle).toBuffer({ resolveWithObject: true });
+      const expected = { width: info.width, height: info.height };
+      t.same(rotatedSize({ width, height }, angle), expected, `${width} x ${height} by ${angle}`);
+    }
+  }
+});
 
 t.test('options are checked', async (t) => {
   const valid = (options: unknown) => Value.Check(rotateNode.options, options);
