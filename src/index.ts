@@ -17,6 +17,7 @@ export type { ParamSchema, Params, ParamsSchema } from './domain/params.ts';
 export {
   conditionalNode,
   cropNode,
+  grayscaleNode,
   inputNode,
   mergeNode,
   optimizeNode,

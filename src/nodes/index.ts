@@ -8,13 +8,24 @@
 import { conditionalNode } from './conditional.ts';
 import { cropNode } from './crop.ts';
 import { inputNode } from './file-input.ts';
+import { grayscaleNode } from './grayscale.ts';
 import { mergeNode } from './merge.ts';
 import { optimizeNode } from './optimize.ts';
 import { outputNode } from './output.ts';
 import { resizeNode } from './resize.ts';
 import { rotateNode } from './rotate.ts';
 
-export { conditionalNode, cropNode, inputNode, mergeNode, optimizeNode, outputNode, resizeNode, rotateNode };
+export {
+  conditionalNode,
+  cropNode,
+  grayscaleNode,
+  inputNode,
+  mergeNode,
+  optimizeNode,
+  outputNode,
+  resizeNode,
+  rotateNode,
+};
 
 /** The registry: every kind under its `kind`. */
 export const kinds = {
@@ -23,6 +34,7 @@ export const kinds = {
   crop: cropNode,
   rotate: rotateNode,
   optimize: optimizeNode,
+  grayscale: grayscaleNode,
   conditional: conditionalNode,
   merge: mergeNode,
   output: outputNode,

@@ -18,8 +18,11 @@ export const keepMetadata = (pixels: Sharp, image: OpenImage, policy: MetadataPo
   if (policy === 'copyright') return keepCopyright(pixels, image.header);
   // A profile of other colours than RGB would no longer fit what is written.
   const isRgb = image.header.space === 'srgb' || image.header.space === 'rgb16';
-  return isRgb ? pixels.keepMetadata() : pixels.keepExif().keepXmp();
+  return isRgb ? pixels.keepMetadata() : keepDescription(pixels);
 };
+
+/** What tells of the picture, without the colour profile: colours are converted to sRGB, or to greys. */
+export const keepDescription = (pixels: Sharp): Sharp => pixels.keepExif().keepXmp();
 
 const keepCopyright = (pixels: Sharp, header: Metadata): Sharp => {
   const { copyright, artist } = readExifText(header.exif);
