@@ -15,6 +15,7 @@ export { defineFlow, type Flow, type FlowOutputs } from './domain/define-flow.ts
 export type { FlowDefinition, FlowEdge, FlowInputLimits, FlowNode, NodeSettings } from './domain/flow.ts';
 export type { ParamSchema, Params, ParamsSchema } from './domain/params.ts';
 export {
+  blurNode,
   conditionalNode,
   cropNode,
   grayscaleNode,

@@ -5,6 +5,7 @@
  *
  * From here the path goes to `workers`, where `run` is called.
  */
+import { blurNode } from './blur.ts';
 import { conditionalNode } from './conditional.ts';
 import { cropNode } from './crop.ts';
 import { inputNode } from './file-input.ts';
@@ -16,6 +17,7 @@ import { resizeNode } from './resize.ts';
 import { rotateNode } from './rotate.ts';
 
 export {
+  blurNode,
   conditionalNode,
   cropNode,
   grayscaleNode,
@@ -34,6 +36,7 @@ export const kinds = {
   crop: cropNode,
   rotate: rotateNode,
   optimize: optimizeNode,
+  blur: blurNode,
   grayscale: grayscaleNode,
   conditional: conditionalNode,
   merge: mergeNode,
