@@ -25,6 +25,7 @@ export {
   outputNode,
   resizeNode,
   rotateNode,
+  watermarkNode,
 } from './nodes/index.ts';
 export { defineNode, type NodeDescription, type NodeKind, type NodeKinds } from './ports/node.ts';
 export type { Adapter, DataStore, FastifyAdapterOptions, KvStore, Service, ServiceOptions };

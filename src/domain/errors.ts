@@ -56,6 +56,7 @@ export const errorTable = {
   STORAGE_ERROR: entry(500, 'The storage failed', 'See the log of the service', true),
   INVALID_INPUT: entry(422, 'The file is damaged or cannot be decoded', 'Send an intact file'),
   INVALID_PARAMS: entry(422, 'An option does not fit this file', 'Correct the option of the node'),
+  MISSING_INPUT: entry(422, 'A file that the node needs has not come', 'Check the edges and assets of the node'),
   UPLOAD_FAILED: entry(422, 'An upload that the job waits for has failed', 'Start the flow again'),
   EXPIRED: entry(410, 'The upload was not finished in time', 'Start a new upload'),
   CANCELLED: entry(409, 'It was cancelled', 'Start again'),

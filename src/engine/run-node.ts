@@ -6,6 +6,7 @@ import { safeFileName } from '../domain/file-name.ts';
 import type { JobFile, JobRecord } from '../domain/job.ts';
 import { passFiles as passFilesOf } from '../ports/node-options.ts';
 import type { MadeFile, PassedFile, WorkerNotice, WorkerOutput, WorkerStep, WorkerTask } from '../ports/worker-pool.ts';
+import { materializeAssets } from './assets.ts';
 import { type InputFile, inputFiles } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import type { Session } from './session.ts';
@@ -73,14 +74,17 @@ const prepare = async (
 ): Promise<WorkerTask> => {
   await mkdir(join(directory, 'in'), { recursive: true });
   await mkdir(join(directory, 'out'));
+  const values = templateValues(session.flow, session.job);
+  const head = session.flow.nodes[unit.chains[0]?.[0] ?? ''];
+  const assets = await materializeAssets(deps, session.job.storageId, head, values, join(directory, 'in'));
   return {
     chains: unit.chains.map((chain) =>
       chain.map((nodeId, index) => stepOf(deps, session, nodeId, index < chain.length - 1)),
     ),
-    files: await materialize(deps, files, join(directory, 'in')),
+    files: [...(await materialize(deps, files, join(directory, 'in'))), ...assets],
     directory: join(directory, 'out'),
     limits: deps.limits,
-    values: templateValues(session.flow, session.job),
+    values,
   };
 };
 

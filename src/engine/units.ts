@@ -42,6 +42,7 @@ const chainFrom = (graph: Graph, nodeId: string): readonly string[] => {
 const linkBefore = (graph: Graph, nodeId: string): string | undefined => {
   const edge = onlyEdge(graph, nodeId);
   if (edge === undefined || !sharesWorker(graph, nodeId) || !sharesWorker(graph, edge.source)) return undefined;
+  if (hasAssets(graph, nodeId)) return undefined;
   const { keepOutput = false } = graph.flow.nodes[edge.source] ?? {};
   return keepOutput || outgoingEdges(graph.flow, edge.source).length > 1 ? undefined : edge.source;
 };
@@ -51,6 +52,10 @@ const sharesWorker = ({ flow, kindOf }: Graph, nodeId: string): boolean => {
   const node = flow.nodes[nodeId];
   return kindOf(nodeId)?.pixels === true && node !== undefined && !isOnItsOwn(node);
 };
+
+/** Assets come with the files that a chain begins with. */
+const hasAssets = ({ flow, kindOf }: Graph, nodeId: string): boolean =>
+  Object.keys(kindOf(nodeId)?.assets?.(flow.nodes[nodeId]?.options ?? {}) ?? {}).length > 0;
 
 const isOnItsOwn = ({ retries, timeout, onError }: FlowNode): boolean =>
   retries !== undefined || timeout !== undefined || onError !== undefined;

@@ -15,6 +15,7 @@ import { optimizeNode } from './optimize.ts';
 import { outputNode } from './output.ts';
 import { resizeNode } from './resize.ts';
 import { rotateNode } from './rotate.ts';
+import { watermarkNode } from './watermark.ts';
 
 export {
   blurNode,
@@ -27,6 +28,7 @@ export {
   outputNode,
   resizeNode,
   rotateNode,
+  watermarkNode,
 };
 
 /** The registry: every kind under its `kind`. */
@@ -36,6 +38,7 @@ export const kinds = {
   crop: cropNode,
   rotate: rotateNode,
   optimize: optimizeNode,
+  watermark: watermarkNode,
   blur: blurNode,
   grayscale: grayscaleNode,
   conditional: conditionalNode,

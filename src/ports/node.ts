@@ -66,6 +66,8 @@ export interface NodeDescription<
   produces(options: Static<Schema>, incoming: readonly string[]): readonly Produces[];
   /** Checks between options that a schema cannot express: a message that begins with the option's name, or nothing. */
   check?(options: Static<Schema>): string | undefined;
+  /** Files of the job's storage that come by a named input although no edge leads there: their keys, by handle. */
+  assets?(options: Static<Schema>): Readonly<Record<string, string>>;
   /** Other ways in beside the main one, by name: edges say `targetHandle`. */
   readonly inputHandles?: readonly In[];
   /** The ways out, when there is no main one: every edge from the node says `sourceHandle`. */

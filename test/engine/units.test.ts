@@ -57,6 +57,14 @@ t.test('a node that waits for several others begins a chain', (t) => {
   t.end();
 });
 
+t.test('a node with assets begins a chain, which is given them', (t) => {
+  const mark = (options: Record<string, unknown>) => ({ type: 'watermark', options });
+  const nodes = { in: input, a: small, b: mark({ image: 'assets/logo.png' }), c: web, out: output };
+  t.strictSame(unitsOf(nodes, line), ['a', 'b c', 'out']);
+  t.strictSame(unitsOf({ ...nodes, b: mark({ text: 'x' }) }, line), ['a b c', 'out'], 'a text is none');
+  t.end();
+});
+
 t.test('several sizes of one upload are decoded together, of bare pixels side by side', (t) => {
   const nodes = { in: input, a: small, aw: web, b: small, c: { ...small, timeout: 5 }, d: web };
   const fromInput = [edge('in', 'a'), edge('a', 'aw'), edge('in', 'b'), edge('in', 'c'), edge('in', 'd')];

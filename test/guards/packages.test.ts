@@ -15,7 +15,7 @@ const imported = (): Map<string, string> => {
     if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
     const file = join(entry.parentPath, entry.name);
     const text = readFileSync(file, 'utf8').replaceAll(/^\s*(?:\*|\/\/).*$/gm, '');
-    for (const [, specifier = ''] of text.matchAll(/(?:from|import\()\s*'([@a-z][^']*)'/g)) {
+    for (const [, specifier = ''] of text.matchAll(/(?:from|import\(|import\.meta\.resolve\()\s*'([@a-z][^']*)'/g)) {
       if (isBuiltin(specifier)) continue;
       packages.set(
         specifier

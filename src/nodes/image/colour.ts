@@ -3,6 +3,12 @@
 /** A pattern for option schemas: `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa`. */
 export const hexColour = '^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$';
 
+/** How opaque the colour is, 0 to 1. */
+export const alphaOf = (colour: string): number => {
+  const digits = colour.length <= 5 ? colour.slice(4, 5).repeat(2) : colour.slice(7);
+  return digits === '' ? 1 : Number.parseInt(digits, 16) / 255;
+};
+
 /** The colour as it looks on white paper, for formats without transparency. */
 export const overWhite = (colour: string): string => {
   const digits = colour.slice(1);

@@ -30,13 +30,14 @@ export interface OpenImage {
   decode(frames: 'all' | 'first'): Sharp;
 }
 
-/** Runs `work` over the files one after the other; what it throws leaves as a `ServiceError`. */
+/** Runs `work` over the files of the main input one after the other; what it throws leaves as a `ServiceError`. */
 export const eachImage = async <Options, Made = NodeOutput>(
   run: NodeRun<Options>,
   work: (image: OpenImage, index: number) => Promise<Made>,
 ): Promise<readonly Made[]> => {
   const outputs: Made[] = [];
-  for (const [index, file] of run.files.entries()) {
+  const files = run.files.filter((file) => file.handle === undefined);
+  for (const [index, file] of files.entries()) {
     const output = openImage(file, run.limits).then((image) => work(image, index));
     outputs.push(
       await output.catch((error: unknown) => {

@@ -1,8 +1,9 @@
 /** Pictures side by side on one sheet, each in a cell of the same size. */
 import { join } from 'node:path';
+import type { Join, Sharp } from 'sharp';
 import type { NodeOutput, NodeRun } from '../../ports/node.ts';
 import type { WorkerLimits } from '../../ports/worker-pool.ts';
-import { overWhite } from '../image/colour.ts';
+import { alphaOf, overWhite } from '../image/colour.ts';
 import { writeImage } from '../image/encode.ts';
 import { tooLarge } from '../image/errors.ts';
 import { eachImage, loadSharp, type OpenImage } from '../image/open.ts';
@@ -61,26 +62,21 @@ export const writeSheet = async (run: NodeRun<SheetOptions>): Promise<NodeOutput
   checkSize(sheetSize(cell, pictures.length, across, shim), run.limits);
   const colour = format === 'jpeg' ? overWhite(background) : background;
   const cells = await writeCells(run, cell, colour);
-  const sharp = await loadSharp();
-  const [only] = cells;
-  const options = { limitInputPixels: run.limits.maxPixels };
-  // sharp joins two at least.
-  const sheet =
-    cells.length === 1
-      ? sharp(only, options)
-      : sharp([...cells], { ...options, join: { across, shim, background: colour } });
-  const opaque = isOpaque(colour) && !pictures.some((picture) => picture.header.hasAlpha);
+  const sheet = await joinCells(cells, { across, shim, background: colour }, run.limits);
+  const opaque = alphaOf(colour) === 1 && !pictures.some((picture) => picture.header.hasAlpha);
   const [first] = pictures;
   const pixels = opaque ? sheet.removeAlpha() : sheet;
   return writeImage(run, named(first as OpenImage), 0, pixels, { format, quality }, false);
 };
 
-const named = (image: OpenImage): OpenImage => ({ ...image, file: { ...image.file, fileName: 'merged' } });
-
-const isOpaque = (colour: string): boolean => {
-  const alpha = colour.length === 5 ? colour.slice(4) : colour.slice(7);
-  return /^f*$/i.test(alpha);
+const joinCells = async (cells: readonly string[], join: Join, limits: WorkerLimits): Promise<Sharp> => {
+  const sharp = await loadSharp();
+  const options = { limitInputPixels: limits.maxPixels };
+  // sharp joins two at least.
+  return cells.length === 1 ? sharp(cells[0], options) : sharp([...cells], { ...options, join });
 };
+
+const named = (image: OpenImage): OpenImage => ({ ...image, file: { ...image.file, fileName: 'merged' } });
 
 const checkSize = ({ width, height }: Size, limits: WorkerLimits): void => {
   const side = Math.max(width, height);
