@@ -1,10 +1,11 @@
 /** The engine and the uploads over the real embedded drivers, with nodes that a test scripts. */
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { Type } from 'typebox';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { LoggedEvent } from '../../src/domain/event.ts';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
@@ -17,10 +18,14 @@ import { sqliteKvStore } from '../../src/drivers/kv/sqlite/index.ts';
 import { createEngine, type Engine } from '../../src/engine/index.ts';
 import { createPublish } from '../../src/events/publish.ts';
 import { kinds } from '../../src/nodes/index.ts';
-import { defineNode } from '../../src/ports/node.ts';
-import type { WorkerOutput, WorkerPool, WorkerStep, WorkerTask } from '../../src/ports/worker-pool.ts';
+import type { DataStore } from '../../src/ports/data-store.ts';
+import type { EventBroadcaster } from '../../src/ports/event-broadcaster.ts';
+import type { KvStore } from '../../src/ports/kv-store.ts';
+import type { WorkerNotice, WorkerOutput, WorkerPool, WorkerStep, WorkerTask } from '../../src/ports/worker-pool.ts';
 import { createUploads, type Uploads } from '../../src/uploads/index.ts';
+import { mortal } from './mortal.ts';
 import { temporaryDirectory } from './temporary.ts';
+import { testKinds } from './test-kinds.ts';
 
 /** One step over its files. */
 export type ScriptTask = WorkerStep & Pick<WorkerTask, 'files' | 'directory'>;
@@ -28,37 +33,55 @@ export type ScriptTask = WorkerStep & Pick<WorkerTask, 'files' | 'directory'>;
 /** What a `step` node does, by the option `name`; throws to fail. */
 export type Script = (task: ScriptTask, signal: AbortSignal) => Promise<readonly WorkerOutput[]>;
 
-/** Runs tasks of one step by the script. */
+/** Runs tasks by the script, step by step, and tells as a worker does. */
 export const scriptedPool = (script: Script, size = 2): WorkerPool => ({
   size,
-  run: async (task, signal) => {
+  run: async (task, signal, tell = () => {}) => {
     signal.throwIfAborted();
-    const [[step, ...more] = [], ...others] = task.chains;
-    if (step === undefined || more.length + others.length > 0) throw new Error('Only single steps can be scripted');
-    return [await script({ ...step, files: task.files, directory: join(task.directory, step.nodeId) }, signal)];
+    const outputs: (readonly WorkerOutput[])[] = [];
+    for (const chain of task.chains) outputs.push(await runChain(script, task, chain, signal, tell));
+    return outputs;
   },
   close: async () => {},
 });
 
-/** A kind that runs the test's script. */
-export const stepNode = defineNode({
-  kind: 'step',
-  name: 'Step',
-  role: 'process',
-  options: Type.Object({ name: Type.Optional(Type.String()) }, { additionalProperties: false }),
-  accepts: ['*/*'],
-  produces: (_options, incoming) => incoming,
-});
+const runChain = async (
+  script: Script,
+  task: WorkerTask,
+  chain: readonly WorkerStep[],
+  signal: AbortSignal,
+  tell: (notice: WorkerNotice) => void,
+): Promise<readonly WorkerOutput[]> => {
+  let outputs: readonly WorkerOutput[] = [];
+  let { files } = task;
+  for (const step of chain) {
+    tell({ type: 'started', nodeId: step.nodeId, at: Date.now() });
+    outputs = await script({ ...step, files, directory: join(task.directory, step.nodeId) }, signal);
+    signal.throwIfAborted();
+    tell({ type: 'completed', nodeId: step.nodeId, at: Date.now() });
+    files = outputs.filter((output) => 'path' in output);
+  }
+  return outputs;
+};
 
 /** Writes `text` as the one output of a task. */
-export const deliver = async (task: ScriptTask, text: string): Promise<readonly WorkerOutput[]> => {
-  const path = join(task.directory, 'out.bin');
+export const deliver = (task: ScriptTask, text: string): Promise<readonly WorkerOutput[]> =>
+  deliverAll(task, [{ text, fileName: task.files[0]?.fileName ?? 'none' }]);
+
+/** Writes the outputs of a task. */
+export const deliverAll = async (
+  task: ScriptTask,
+  files: readonly { readonly text: string; readonly fileName: string }[],
+): Promise<readonly WorkerOutput[]> => {
   await mkdir(task.directory, { recursive: true });
-  await writeFile(path, text);
-  const [file] = task.files;
-  const sha256 = Buffer.from(text.padEnd(32, '.')).toString('hex').slice(0, 64);
-  const { fileName = 'none', mimeType = 'text/plain' } = file ?? {};
-  return [{ path, fileName, mimeType, size: text.length, sha256, meta: {} }];
+  return Promise.all(
+    files.map(async ({ text, fileName }, index) => {
+      const path = join(task.directory, `${index}.bin`);
+      await writeFile(path, text);
+      const sha256 = createHash('sha256').update(text).digest('hex');
+      return { path, fileName, mimeType: 'text/plain', size: Buffer.byteLength(text), sha256, meta: {} };
+    }),
+  );
 };
 
 export interface Rig {
@@ -66,6 +89,10 @@ export interface Rig {
   readonly uploads: Uploads;
   readonly directory: string;
   readonly errors: unknown[];
+  /** The events of a job as they are logged. */
+  log(id: string): Promise<readonly LoggedEvent[]>;
+  /** The text under a key of the data store. */
+  read(key: string): Promise<string>;
   /** Keys in the data store. */
   keys(prefix: string): Promise<readonly string[]>;
   removeFile(key: string): Promise<void>;
@@ -74,10 +101,12 @@ export interface Rig {
   /** Waits until the job has one of these statuses. */
   until(id: string, ...statuses: string[]): Promise<JobRecord>;
   /** Uploads the text as a complete upload of nobody's flow. */
-  upload(text: string, type?: string): Promise<string>;
+  upload(content: string, type?: string, fileName?: string): Promise<string>;
   /** Appends to an upload. */
-  append(id: string, text: string): Promise<void>;
+  append(id: string, content: string): Promise<void>;
   close(): Promise<void>;
+  /** Ends it as `kill -9` does: nothing that still runs can read or write any more. */
+  abandon(): Promise<void>;
 }
 
 export interface RigOptions {
@@ -90,13 +119,21 @@ export interface RigOptions {
   readonly uploadTtl?: number;
   readonly quota?: Quota;
   readonly retention?: { readonly retry?: number; readonly result?: number };
+  /** Put something in front of a driver. */
+  readonly wrapData?: (store: DataStore) => DataStore;
+  readonly wrapRecords?: (store: KvStore) => KvStore;
+  readonly wrapEvents?: (events: EventBroadcaster) => EventBroadcaster;
 }
 
 export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
   const directory = options.directory ?? (await temporaryDirectory(t));
-  const dataStore = await localDataStore({ directory: join(directory, 'files'), durability: 'process' });
-  const kvStore = sqliteKvStore({ path: join(directory, 'kv.db'), durability: 'process', clock: systemClock });
-  const eventBroadcaster = localEvents();
+  const files = await localDataStore({ directory: join(directory, 'files'), durability: 'process' });
+  const records = sqliteKvStore({ path: join(directory, 'kv.db'), durability: 'process', clock: systemClock });
+  const life = mortal();
+  const same = <T>(driver: T): T => driver;
+  const dataStore = (options.wrapData ?? same)(life.lend(files));
+  const kvStore = (options.wrapRecords ?? same)(life.lend(records));
+  const eventBroadcaster = (options.wrapEvents ?? same)(localEvents());
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
   const publish = createPublish({ kvStore, eventBroadcaster, clock: systemClock, onNotifyError: onError });
@@ -126,7 +163,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     workerPool,
     clock: systemClock,
     flows: () => Object.fromEntries(options.flows.map((flow) => [flow.flowId, flow])),
-    kinds: { ...kinds, step: stepNode },
+    kinds: { ...kinds, ...testKinds },
     uploads,
     append: uploads.append,
     storage,
@@ -145,7 +182,15 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     closed = true;
     await engine.drain();
     await queue.close();
-    await kvStore.close();
+    await records.close();
+  };
+  const abandon = async () => {
+    if (closed) return;
+    closed = true;
+    await life.end();
+    await records.close();
+    // Nobody listens any more; this only lets the process of the test end.
+    await engine.drain();
   };
   t.teardown(close);
   return {
@@ -153,12 +198,15 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     uploads,
     directory,
     errors,
+    log: (id) => kvStore.events('jobs', id, 0),
+    read: async (key) => text(await dataStore.read(key)),
     keys: (prefix) => dataStore.list(prefix),
     removeFile: (key) => dataStore.remove(key),
     job,
     async events(id) {
-      const log: readonly LoggedEvent[] = await kvStore.events('jobs', id, 0);
-      return log.map((event) => ('nodeId' in event ? `${event.type} ${event.nodeId}` : event.type));
+      return (await kvStore.events('jobs', id, 0)).map((event) =>
+        'nodeId' in event ? `${event.type} ${event.nodeId}` : event.type,
+      );
     },
     async until(id, ...statuses) {
       for (let tries = 0; tries < 1000; tries++) {
@@ -168,16 +216,17 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
       }
       throw new Error(`job ${id} is ${(await job(id)).status}, not ${statuses.join(' or ')}`);
     },
-    async upload(text, type = 'text/plain') {
-      const bytes = Buffer.from(text);
-      const { id } = await uploads.create({ fileName: 'input.txt', size: bytes.length, type });
+    async upload(content, type = 'text/plain', fileName = 'input.txt') {
+      const bytes = Buffer.from(content);
+      const { id } = await uploads.create({ fileName, size: bytes.length, type });
       await uploads.append({ id, offset: 0, contentLength: bytes.length, body: Readable.from([bytes]) });
       return id;
     },
-    async append(id, text) {
+    async append(id, content) {
       const { offset } = await uploads.get(id, undefined);
-      await uploads.append({ id, offset, contentLength: text.length, body: Readable.from([Buffer.from(text)]) });
+      await uploads.append({ id, offset, contentLength: content.length, body: Readable.from([Buffer.from(content)]) });
     },
     close,
+    abandon,
   };
 };
