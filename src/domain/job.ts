@@ -41,7 +41,7 @@ export interface TaskRecord {
   readonly status: TaskStatus;
   /** Tries begun; 0 before the first. */
   readonly attempt: number;
-  /** Of these, tries before somebody had the failed job tried again: they no longer count. */
+  /** Of these, tries that do not count: cut off by something else, or before the failed job was tried again. */
   readonly forgiven?: number;
   /** How often the process that ran the node has died, since then. */
   readonly crashes?: number;
@@ -109,6 +109,9 @@ export const isEnded = (job: JobRecord): boolean =>
 export const isTaskSettled = (task: TaskRecord): boolean =>
   task.status === 'completed' || task.status === 'failed' || task.status === 'skipped' || task.status === 'cancelled';
 
+/** Settled, and what it has delivered outlives the worker that made it. */
+export const isSaved = (task: TaskRecord): boolean => isTaskSettled(task) && task.unsaved !== true;
+
 export const findTask = (job: JobRecord, nodeId: string): TaskRecord | undefined =>
   job.tasks.find((task) => task.nodeId === nodeId);
 
@@ -123,6 +126,12 @@ export const toPending = (task: TaskRecord): TaskRecord => {
   const { unsaved: _, progress: _1, startedAt: _2, endedAt: _3, retryAt: _4, ...rest } = task;
   return { ...rest, status: 'pending' };
 };
+
+/** The task when something else than its own failure has cut its try off, if it was at one. */
+export const toCutOff = (task: TaskRecord): TaskRecord =>
+  task.status === 'running' || task.unsaved === true
+    ? { ...toPending(task), forgiven: (task.forgiven ?? 0) + 1 }
+    : task;
 
 /** Somebody has stopped the job for a while. */
 export const isHeldBack = (job: JobRecord): boolean => job.status === 'paused' && job.pauseReason === 'user';

@@ -1,13 +1,13 @@
 /** One unit of a running job: its tries, its checkpoint, and what becomes of its inputs. */
 import { errorTable, ServiceError, toServiceError } from '../domain/errors.ts';
 import type { EventError } from '../domain/event.ts';
-import { findTask, type JobRecord, type TaskRecord, toPending, withTask } from '../domain/job.ts';
+import { findTask, type JobRecord, type TaskRecord, toCutOff, toPending, withTask } from '../domain/job.ts';
 import { garbageAfter } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import { type Delivery, passFiles, runInWorker } from './run-node.ts';
 import type { Session } from './session.ts';
 import type { Release } from './slots.ts';
-import { createSteps, type Steps } from './steps.ts';
+import { createSteps, HeldBack, type Steps } from './steps.ts';
 import { membersOf, type Unit } from './units.ts';
 
 /** A node whose process has died so often gets no other try. */
@@ -17,8 +17,8 @@ const maxCrashes = 3;
 const maxFiles = 1000;
 
 /**
- * Runs the unit once. Resolves when it is checkpointed, skipped for its failure, or to be tried again (`retryAt` is then
- * in the record); rejects with what ends the job.
+ * Runs the unit once. Resolves when it is checkpointed, skipped for its failure, to be tried again (`retryAt` is then in
+ * the record), or did not begin since somebody has stopped the job; rejects with what ends the job.
  */
 export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): Promise<void> => {
   const steps = createSteps(deps, session, unit);
@@ -27,6 +27,7 @@ export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): P
   } catch (error) {
     await steps.settled();
     session.signal.throwIfAborted();
+    if (error instanceof HeldBack) return;
     await retryOrFail(deps, session, unit, steps.current(), toServiceError(error));
   }
 };
@@ -92,16 +93,19 @@ const checkpoint = async (deps: EngineDeps, session: Session, unit: Unit, delive
   requireFewFiles(session.job, delivery);
   await session.update((job) => ({
     value: { ...job, tasks: job.tasks.map((task) => saved(task, unit, delivery, isoNow(deps))) },
-    events: [...delivery.keys()].map((nodeId) => ({ type: 'node_completed' as const, nodeId })),
+    events: membersOf(unit)
+      .filter((nodeId) => findTask(job, nodeId)?.status !== 'completed')
+      .map((nodeId) => ({ type: 'node_completed' as const, nodeId })),
   }));
   await removeGarbage(deps, session, unit);
 };
 
 const requireFewFiles = (job: JobRecord, delivery: Delivery): void => {
-  const before = job.tasks.reduce((sum, task) => sum + (task.files?.length ?? 0), 0);
+  const keys = new Set(job.tasks.flatMap((task) => task.files ?? []).map(({ key }) => key));
   for (const [nodeId, files] of delivery) {
-    if (before + files.length <= maxFiles) continue;
-    const details = { nodeId, limit: 'files', max: maxFiles, actual: before + files.length };
+    for (const { key } of files) keys.add(key);
+    if (keys.size <= maxFiles) continue;
+    const details = { nodeId, limit: 'files', max: maxFiles, actual: keys.size };
     throw new ServiceError('FILE_TOO_LARGE', `A job may have ${maxFiles} files`, { details });
   }
 };
@@ -110,7 +114,9 @@ const saved = (task: TaskRecord, unit: Unit, delivery: Delivery, endedAt: string
   if (!membersOf(unit).includes(task.nodeId)) return task;
   const { unsaved: _, progress: __, error: ___, retryAt: ____, ...rest } = task;
   const files = delivery.get(task.nodeId);
-  return files === undefined ? rest : { ...rest, status: 'completed', files, endedAt };
+  // The end of an inner node is known already, unless it could not be written.
+  const done = task.status === 'completed' ? rest : { ...rest, status: 'completed' as const, endedAt };
+  return files === undefined ? done : { ...done, files };
 };
 
 const removeGarbage = async (deps: EngineDeps, session: Session, unit: Unit): Promise<void> => {
@@ -154,7 +160,7 @@ const tryAgain = async (deps: EngineDeps, session: Session, unit: Unit, error: N
   const attempt = findTask(session.job, nodeId)?.attempt ?? 0;
   const retryAt = deps.clock.now() + deps.retryDelay(attempt);
   await session.update((job) => ({
-    value: withTask(withoutProgress(job, unit), nodeId, {
+    value: withTask(withoutProgress(job, unit, nodeId), nodeId, {
       ...{ status: 'retrying', error, retryAt },
       ...(crashes === 0 ? {} : { crashes }),
     }),
@@ -162,11 +168,11 @@ const tryAgain = async (deps: EngineDeps, session: Session, unit: Unit, error: N
   }));
 };
 
-/** The job with the unit as it was before it began. */
-const withoutProgress = (job: JobRecord, unit: Unit): JobRecord => ({
-  ...job,
-  tasks: job.tasks.map((task) => (membersOf(unit).includes(task.nodeId) ? toPending(task) : task)),
-});
+/** The job with the unit as it was before it began; the try counts for the node that has failed. */
+const withoutProgress = (job: JobRecord, unit: Unit, failed: string): JobRecord => {
+  const reset = (task: TaskRecord) => toPending(task.nodeId === failed ? task : toCutOff(task));
+  return { ...job, tasks: job.tasks.map((task) => (membersOf(unit).includes(task.nodeId) ? reset(task) : task)) };
+};
 
 /** `onError: skip`: the job goes on as if no file had reached the node. */
 const skipFailed = async (deps: EngineDeps, session: Session, unit: Unit, error: NodeError): Promise<void> => {

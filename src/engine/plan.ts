@@ -1,6 +1,6 @@
 /** What a job's graph says comes next: pure functions over the definition and the tasks. */
 import { type FlowDefinition, type FlowEdge, incomingEdges, isFinal, outgoingEdges } from '../domain/flow.ts';
-import { findTask, isTaskSettled, type JobFile, type JobOutput, type JobRecord } from '../domain/job.ts';
+import { findTask, isSaved, type JobFile, type JobOutput, type JobRecord } from '../domain/job.ts';
 import { headsOf, type Unit } from './units.ts';
 
 /** What an edge has become: `active` once its source has delivered a file by it, `inactive` when it never will. */
@@ -8,7 +8,7 @@ type EdgeState = 'pending' | 'active' | 'inactive';
 
 const edgeState = (job: JobRecord, edge: FlowEdge): EdgeState => {
   const task = findTask(job, edge.source);
-  if (task === undefined || !isTaskSettled(task) || task.unsaved === true) return 'pending';
+  if (task === undefined || !isSaved(task)) return 'pending';
   return task.status === 'completed' && filesBy(job, edge).length > 0 ? 'active' : 'inactive';
 };
 
@@ -84,5 +84,5 @@ const isLive = (flow: FlowDefinition, job: JobRecord, nodeId: string): boolean =
   isFinal(flow, nodeId) ||
   outgoingEdges(flow, nodeId).some((edge) => {
     const task = findTask(job, edge.target);
-    return task !== undefined && !isTaskSettled(task);
+    return task !== undefined && !isSaved(task);
   });

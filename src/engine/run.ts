@@ -66,11 +66,11 @@ const walk = async (deps: EngineDeps, session: Session, running: Map<Unit, Promi
       await startReady(deps, session, running);
     }
     if (running.size === 0) {
-      const outcome = await leave(deps, session, wakes, woken);
+      const outcome = await leave(deps, session, wakes, [aborted, woken]);
       if (outcome !== 'continue') return outcome;
       continue;
     }
-    await Promise.race([aborted, woken, ...running.values()]);
+    await rest(nextTryAt(session.job, deps.clock.now()) - deps.clock.now(), [aborted, woken, ...running.values()]);
   }
 };
 
@@ -81,6 +81,10 @@ const requireSurvivable = (job: JobRecord): void => {
   const message = `The service was lost ${task.losses} times while the node ran`;
   throw new ServiceError('NODE_CRASHED', message, { details: { nodeId: task.nodeId } });
 };
+
+/** When the next node may be tried again, milliseconds since 1970; what is due by now has begun. */
+const nextTryAt = (job: JobRecord, now: number): number =>
+  Math.min(...job.tasks.map(({ retryAt = 0 }) => retryAt).filter((at) => at > now), Infinity);
 
 const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
   const { promise, reject } = Promise.withResolvers<never>();
@@ -119,7 +123,7 @@ const leave = async (
   deps: EngineDeps,
   session: Session,
   wakes: number,
-  woken: Promise<void>,
+  interrupts: readonly Promise<void>[],
 ): Promise<QueueOutcome | 'continue'> => {
   const { job } = session;
   if (job.tasks.every(isTaskSettled)) {
@@ -131,7 +135,7 @@ const leave = async (
     return left ? 'done' : 'continue';
   }
   const retries = job.tasks.filter((task) => task.status === 'retrying').map((task) => task.retryAt ?? 0);
-  if (retries.length > 0) return waitForRetry(session, Math.min(...retries) - deps.clock.now(), woken);
+  if (retries.length > 0) return waitForRetry(session, Math.min(...retries) - deps.clock.now(), interrupts);
   // Only inputs are open. A wake-up that came meanwhile may be about one of them, so look again before leaving.
   const paused = await session.update((latest) =>
     latest.wakes === wakes && !isHeldBack(latest) ? pause(latest) : undefined,
@@ -144,17 +148,22 @@ const pause = (job: JobRecord) => {
   return { value, events: [{ type: 'flow_paused' as const }] };
 };
 
-const waitForRetry = async (session: Session, ms: number, woken: Promise<void>): Promise<QueueOutcome | 'continue'> => {
+const waitForRetry = async (
+  session: Session,
+  ms: number,
+  interrupts: readonly Promise<void>[],
+): Promise<QueueOutcome | 'continue'> => {
   if (ms <= longestWaitMs) {
-    await sleep(Math.max(0, ms), session.signal, woken);
+    await rest(ms, interrupts);
     return 'continue';
   }
   const left = await session.update((job) => (isHeldBack(job) ? undefined : { value: withoutLease(job) }));
   return left ? { delayMs: ms } : 'continue';
 };
 
-const sleep = async (ms: number, signal: AbortSignal, woken: Promise<void>): Promise<void> => {
+/** Until something comes in between, but never for long: no wake-up is needed to look again. */
+const rest = async (ms: number, interrupts: readonly Promise<void>[]): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, woken, rejectOnAbort(signal)]).finally(() => clearTimeout(timer));
+  const timer = setTimeout(resolve, Math.min(Math.max(0, ms), longestWaitMs));
+  await Promise.race([promise, ...interrupts]).finally(() => clearTimeout(timer));
 };

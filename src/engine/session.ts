@@ -1,6 +1,6 @@
 /** One holder's hold on a job: the lease, the newest record, and the signal that ends the hold. */
 import type { FlowDefinition } from '../domain/flow.ts';
-import { isEnded, isHeldBack, type JobRecord, type TaskRecord, toPending } from '../domain/job.ts';
+import { isEnded, isHeldBack, type JobRecord, type TaskRecord, toCutOff, withoutLease } from '../domain/job.ts';
 import type { QueueEntry } from '../ports/job-queue.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import { definitionOf, type EngineDeps, type JobChange, leaseMs, updateJob } from './records.ts';
@@ -28,6 +28,8 @@ export interface Session {
   end(reason: unknown): void;
   /** Changes the record while the hold lasts; throws `HoldEnded`. `undefined` from `change`: nothing was written. */
   update(change: SessionChange): Promise<boolean>;
+  /** Keeps others from the job for as long as a lease lasts; throws `HoldEnded`. */
+  renew(): Promise<boolean>;
   /** Resolves at the next wake-up of the job or the end of the hold. */
   woken(): Promise<void>;
   /** Milliseconds in `running`, this hold included. */
@@ -51,7 +53,8 @@ export const claim = async (
   if (known === undefined) return undefined;
   const claimed = await updateJob(deps, known, (job) => {
     const held = job.lease !== undefined && job.lease.until > deps.clock.now() && job.lease.entry !== queued.id;
-    if (held || isEnded(job) || isHeldBack(job)) return undefined;
+    if (held || isEnded(job)) return undefined;
+    if (isHeldBack(job)) return job.lease && { value: { ...withoutLease(job), tasks: job.tasks.map(afterLoss) } };
     const { pauseReason: _, ...rest } = job;
     return {
       value: {
@@ -65,15 +68,14 @@ export const claim = async (
       ...(job.status === 'paused' ? { events: [{ type: 'flow_resumed' as const }] } : {}),
     };
   });
-  if (claimed === undefined) return undefined;
+  // One that was stopped while its last holder was lost is only let go of: nobody else may wait for that lease to end.
+  if (claimed === undefined || isHeldBack(claimed.value)) return undefined;
   return openSession(deps, claimed, await definitionOf(deps, claimed.value), shutdown);
 };
 
 /** What ran when the last holder was lost runs again, and so does what had ended in a worker only. */
-const afterLoss = (task: TaskRecord): TaskRecord => {
-  if (task.status === 'running') return { ...toPending(task), losses: (task.losses ?? 0) + 1 };
-  return task.unsaved === true ? toPending(task) : task;
-};
+const afterLoss = (task: TaskRecord): TaskRecord =>
+  task.status === 'running' ? { ...toCutOff(task), losses: (task.losses ?? 0) + 1 } : toCutOff(task);
 
 const openSession = async (
   deps: EngineDeps,
@@ -112,7 +114,9 @@ const openSession = async (
     wakeUp = Promise.withResolvers<void>();
   };
   // A failed refresh or renewal is made up for by the next; the lease ends the hold if none succeeds.
-  const report = (error: unknown) => deps.onError(error, { jobId: id });
+  const report = (error: unknown) => {
+    if (!(error instanceof HoldEnded)) deps.onError(error, { jobId: id });
+  };
   const unsubscribe = await deps.eventBroadcaster.subscribe('jobs', id, () => void refresh().catch(report));
   const renew = () =>
     update((job) => ({
@@ -134,6 +138,7 @@ const openSession = async (
     signal: controller.signal,
     end,
     update,
+    renew,
     woken: () => wakeUp.promise,
     runningMs,
     close() {

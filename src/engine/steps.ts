@@ -1,13 +1,16 @@
 /** What the record and the log say of the nodes of a unit while it runs. */
 import type { ServiceEvent } from '../domain/event.ts';
-import { findTask, type JobRecord, type TaskRecord, withTask } from '../domain/job.ts';
+import { findTask, isHeldBack, type JobRecord, type TaskRecord, withTask } from '../domain/job.ts';
 import type { WorkerNotice } from '../ports/worker-pool.ts';
 import type { EngineDeps } from './records.ts';
 import { HoldEnded, type Session } from './session.ts';
 import { headsOf, tailsOf, type Unit } from './units.ts';
 
+/** Somebody has stopped the job before the unit could begin. */
+export class HeldBack extends Error {}
+
 export interface Steps {
-  /** Says that the first node has begun; nothing may run before that is written. */
+  /** Says that the first node has begun; nothing may run before that is written. Throws `HeldBack`. */
   begin(): Promise<void>;
   /** Hears of the worker; written in the order of hearing. */
   tell(notice: WorkerNotice): void;
@@ -23,9 +26,14 @@ export const createSteps = (deps: EngineDeps, session: Session, unit: Unit): Ste
   let current = first;
   let written: Promise<unknown> = Promise.resolve();
 
-  const start = (nodeId: string, at: number): Promise<boolean> => {
+  const start = (nodeId: string, at: number, isFirst: boolean): Promise<boolean> => {
     current = nodeId;
-    return session.update((job) => ({ value: started(job, nodeId, at), events: [{ type: 'node_started', nodeId }] }));
+    // What waited for a worker begins no more once the job is stopped; what runs in one comes to its end.
+    return session.update((job) =>
+      isFirst && isHeldBack(job)
+        ? undefined
+        : { value: started(job, nodeId, at), events: [{ type: 'node_started', nodeId }] },
+    );
   };
   const write = (notice: WorkerNotice): Promise<unknown> | undefined => {
     const { nodeId } = notice;
@@ -34,11 +42,13 @@ export const createSteps = (deps: EngineDeps, session: Session, unit: Unit): Ste
       return session.update((job) => ({ value: withTask(job, nodeId, { progress }), progress: { nodeId } }));
     }
     // The first node has begun with the unit, and the last of a chain is done when its files are saved.
-    if (notice.type === 'started') return nodeId === first ? undefined : start(nodeId, notice.at);
+    if (notice.type === 'started') return nodeId === first ? undefined : start(nodeId, notice.at, false);
     return tails.has(nodeId) ? undefined : session.update((job) => endedInside(job, nodeId, notice.at));
   };
   return {
-    begin: async () => void (await start(first, deps.clock.now())),
+    begin: async () => {
+      if (!(await start(first, deps.clock.now(), true))) throw new HeldBack();
+    },
     tell: (notice) => {
       written = written
         .then(() => write(notice))

@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
 import { deliver, engineRig, type Script } from '../support/engine-rig.ts';
-import { gate } from '../support/wait.ts';
+import { edgesOf, flowOf, node, startWith, untilAborted } from '../support/step-flows.ts';
+import { gate, until as reached } from '../support/wait.ts';
 
 const edge = (source: string, target: string) => ({ source, target });
 const step = (name: string) => ({ type: 'step', options: { name } });
@@ -85,4 +86,54 @@ t.test('a job that is stopped can be cancelled, and one that has ended cannot be
   await t.rejects(rig.engine.pause(id, undefined), { code: 'INVALID_JOB_STATE' });
   await t.rejects(rig.engine.unpause(id, undefined), { code: 'INVALID_JOB_STATE' });
   await t.rejects(rig.engine.pause('none', undefined), { code: 'FLOW_JOB_NOT_FOUND' });
+});
+
+t.test('what waits for a worker when the job is stopped does not begin', async (t) => {
+  const [begun, go] = [gate(), gate()];
+  const ran: string[] = [];
+  const script: Script = async (task) => {
+    ran.push(task.nodeId);
+    begun.open();
+    await go.passed;
+    return deliver(task, 'x');
+  };
+  const wide = flowOf({ a: node(), b: node(), c: node() }, edgesOf('in a', 'in b', 'in c'));
+  const rig = await engineRig(t, { flows: [wide], script, size: 1 });
+  const id = await startWith(rig);
+  await begun.passed;
+  await rig.engine.pause(id, undefined);
+  go.open();
+  await reached(async () => (await rig.job(id)).lease === undefined);
+  t.strictSame(ran, ['a']);
+  await rig.engine.unpause(id, undefined);
+  t.strictSame(
+    (await rig.until(id, 'completed')).tasks.map(({ attempt }) => attempt),
+    [1, 1, 1, 1],
+  );
+});
+
+t.test('a job that was stopped when its service was killed goes on at once when it is resumed', async (t) => {
+  const begun = gate();
+  const script: Script = async (_task, signal) => {
+    begun.open();
+    return untilAborted(signal);
+  };
+  const first = await engineRig(t, { flows: [flow], script });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await first.upload('hi') } };
+  const { id } = await first.engine.start({ ...base, inputs });
+  await begun.passed;
+  await first.engine.pause(id, undefined);
+  await first.abandon();
+  const second = await engineRig(t, {
+    flows: [flow],
+    script: (task) => deliver(task, 'x'),
+    directory: first.directory,
+  });
+  // The next life finds the entry of the last one, and leaves the job alone.
+  await reached(async () => (await second.job(id)).lease === undefined);
+  t.match(await second.job(id), { status: 'paused', pauseReason: 'user' });
+  await second.engine.unpause(id, undefined);
+  const before = performance.now();
+  await second.until(id, 'completed');
+  t.ok(performance.now() - before < 2000);
 });
