@@ -1,25 +1,41 @@
 /** How a hold on a job ends: the job is complete, has failed, or is left to somebody else. */
 import { type ServiceError, toServiceError } from '../domain/errors.ts';
-import { isTaskSettled, type JobRecord, type TaskRecord, toPending, withoutLease, withTask } from '../domain/job.ts';
+import type { ServiceEvent } from '../domain/event.ts';
+import { isEnded, isSaved, isTaskSettled, type JobRecord, toCutOff, withoutLease, withTask } from '../domain/job.ts';
 import type { QueueOutcome } from '../ports/job-queue.ts';
 import { collectOutputs } from './plan.ts';
 import type { EngineDeps } from './records.ts';
 import { HoldEnded, type Session } from './session.ts';
-import { keptKeys, sweepEnded, sweepFiles, sweepUploads } from './sweep.ts';
+import { keptKeys, sweep, sweepFiles } from './sweep.ts';
 
 /** Cleans up and ends the job well. Everything it needs is checkpointed, so a crash in between only repeats this. */
-export const completeJob = async (deps: EngineDeps, session: Session): Promise<void> => {
+export const completeJob = (deps: EngineDeps, session: Session): Promise<void> => {
   const outputs = collectOutputs(session.flow, session.job);
-  const keep = new Set(Object.values(outputs).map((output) => output.key));
-  await sweepFiles(deps, session.job, keep);
-  await sweepUploads(deps, session.job, keep);
-  await session.update((job) => {
-    const warnings = [...(job.warnings ?? []), ...(keep.size === 0 ? ['NO_OUTPUTS'] : [])];
-    const facts = { outputs, ...(warnings.length > 0 ? { warnings } : {}), endedAt: now(deps) };
+  const complete = (job: JobRecord): JobRecord => {
+    const warnings = [...(job.warnings ?? []), ...(Object.keys(outputs).length === 0 ? ['NO_OUTPUTS'] : [])];
     const { pauseReason: _, ...rest } = withoutLease(job);
-    const value = { ...rest, status: 'completed' as const, ...facts };
-    return { value, events: [{ type: 'flow_complete' }] };
-  });
+    const facts = { outputs, ...(warnings.length > 0 ? { warnings } : {}), endedAt: now(deps) };
+    return { ...rest, status: 'completed', ...facts };
+  };
+  return endJob(deps, session, complete, [{ type: 'flow_complete' }]);
+};
+
+/** Removes what nobody needs of the job once it has ended, then ends it: nobody who reads of the end comes in between. */
+const endJob = async (
+  deps: EngineDeps,
+  session: Session,
+  ended: (job: JobRecord) => JobRecord,
+  events: readonly ServiceEvent[],
+): Promise<void> => {
+  const leftovers = await sweep(deps, ended(session.job)).then(
+    () => ({}),
+    // The job is what it is, whatever becomes of its rubbish: recovery tries again.
+    (error: unknown) => {
+      deps.onError(error, { jobId: session.job.id });
+      return { leftovers: true as const };
+    },
+  );
+  await session.update((job) => ({ value: { ...ended(job), ...leftovers }, events }));
 };
 
 const now = (deps: EngineDeps): string => new Date(deps.clock.now()).toISOString();
@@ -48,21 +64,17 @@ const longestRunning = (job: JobRecord): string => {
 
 const release = async (deps: EngineDeps, session: Session, error: HoldEnded): Promise<QueueOutcome> => {
   if (error.reason === 'shutdown') {
-    await session.update((job) => ({ value: { ...withoutLease(job), tasks: job.tasks.map(interrupted) } }));
+    // In good order: nothing is lost, and it counts as no loss.
+    await session.update((job) => ({ value: { ...withoutLease(job), tasks: job.tasks.map(toCutOff) } }));
     return { delayMs: 0 };
   }
-  // Whoever ended the job has swept it, perhaps before the last files of this hold were published.
+  // Whoever ended the job has swept it, perhaps before the last files of this hold were published. A failed one may be
+  // tried again meanwhile, and is swept at its real end.
   const newest = (await deps.kvStore.get('jobs', session.job.id))?.value;
-  if (newest?.status === 'failed' || newest?.status === 'cancelled') await sweepFiles(deps, newest, keptKeys(newest));
+  const isOver = newest !== undefined && isEnded(newest) && newest.status !== 'failed';
+  if (isOver) await sweepFiles(deps, newest, keptKeys(newest));
   return 'done';
 };
-
-/** What has ended in a worker only has not. */
-const isOver = (task: TaskRecord): boolean => isTaskSettled(task) && task.unsaved !== true;
-
-/** The service stops in good order: nothing is lost, and it counts as no loss. */
-const interrupted = (task: TaskRecord): TaskRecord =>
-  task.status === 'running' || task.unsaved === true ? toPending(task) : task;
 
 const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, slowest: string): Promise<void> => {
   const { nodeId: named, ...details } = error.details ?? {};
@@ -70,19 +82,16 @@ const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, 
   const facts = Object.keys(details).length === 0 ? {} : { details };
   const told = { code: error.code, message: error.message, nodeId, ...facts };
   if (error.code === 'INTERNAL_ERROR') deps.onError(error.cause ?? error, { jobId: session.job.id, nodeId });
-  await session.update((job) => {
-    const { pauseReason: _, ...rest } = withoutLease(
-      withTask(job, nodeId, { status: 'failed', error: told, endedAt: now(deps) }),
-    );
-    const tasks = rest.tasks.map((task) => (isOver(task) ? task : { ...task, status: 'cancelled' as const }));
-    const value: JobRecord = { ...rest, tasks, status: 'failed', error: told, endedAt: now(deps), leftovers: true };
-    return {
-      value,
-      events: [
-        { type: 'node_failed', nodeId, error: told },
-        { type: 'flow_error', error: told },
-      ],
-    };
-  });
-  await sweepEnded(deps, session.entry);
+  const failed = (job: JobRecord): JobRecord => {
+    const named = withTask(withoutLease(job), nodeId, { status: 'failed', error: told, endedAt: now(deps) });
+    const { pauseReason: _, ...rest } = named;
+    const tasks = rest.tasks.map((task) => (isSaved(task) ? task : { ...task, status: 'cancelled' as const }));
+    return { ...rest, tasks, status: 'failed', error: told, endedAt: now(deps) };
+  };
+  // One who holds the job no more must not remove what the next one makes.
+  await session.renew();
+  await endJob(deps, session, failed, [
+    { type: 'node_failed', nodeId, error: told },
+    { type: 'flow_error', error: told },
+  ]);
 };

@@ -61,9 +61,11 @@ const findGoneUploads = async (deps: EngineDeps, job: JobRecord): Promise<Readon
 };
 
 const begunAnew = (job: JobRecord, repeated: ReadonlySet<string>): JobRecord => {
-  const { error: _, endedAt: _1, warnings: _2, leftovers: _3, ...rest } = job;
+  const { error: _, endedAt: _1, warnings = [], leftovers: _2, ...rest } = job;
+  const kept = warnings.filter((warning) => !repeated.has(warning.split(':', 1)[0] ?? ''));
   const tasks = job.tasks.map((task) => (repeated.has(task.nodeId) ? forgiven(task) : task));
-  return { ...rest, status: 'pending', tasks, runningMs: 0, epoch: job.epoch + 1 };
+  const said = kept.length === 0 ? {} : { warnings: kept };
+  return { ...rest, ...said, status: 'pending', tasks, runningMs: 0, epoch: job.epoch + 1 };
 };
 
 const forgiven = (task: TaskRecord): TaskRecord => {

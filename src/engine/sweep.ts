@@ -24,17 +24,27 @@ export const sweepUploads = async (deps: EngineDeps, job: JobRecord, keep: Reado
   }
 };
 
-/** What a failed job needs to be tried again from where it stood; nobody comes back to a cancelled one. */
-export const keptKeys = (job: JobRecord): ReadonlySet<string> =>
-  job.status === 'failed' ? new Set(job.tasks.flatMap((task) => task.files ?? []).map(({ key }) => key)) : nothing;
-
 /**
- * Removes what nobody needs of a job that has failed or was cancelled, and says so in its record: a crash before that
- * is made up for by recovery.
+ * What stays of an ended job: the outputs of a complete one; what a failed one needs to be tried again from where it
+ * stood. Nobody comes back to a cancelled one.
  */
+export const keptKeys = (job: JobRecord): ReadonlySet<string> => {
+  if (job.status === 'cancelled') return nothing;
+  const files =
+    job.status === 'failed' ? job.tasks.flatMap((task) => task.files ?? []) : Object.values(job.outputs ?? {});
+  return new Set(files.map(({ key }) => key));
+};
+
+/** Removes what nobody needs of an ended job. */
+export const sweep = async (deps: EngineDeps, ended: JobRecord): Promise<void> => {
+  const keep = keptKeys(ended);
+  if (ended.status !== 'failed') await sweepUploads(deps, ended, keep);
+  await sweepFiles(deps, ended, keep);
+};
+
+/** Does so for a job that was ended before it was swept, and says so in its record; recovery makes up for a crash. */
 export const sweepEnded = async (deps: EngineDeps, ended: Entry<JobRecord>): Promise<void> => {
-  if (ended.value.status === 'cancelled') await sweepUploads(deps, ended.value, nothing);
-  await sweepFiles(deps, ended.value, keptKeys(ended.value));
+  await sweep(deps, ended.value);
   await updateJob(deps, ended, ({ leftovers, ...value }) => (leftovers === undefined ? undefined : { value }));
 };
 

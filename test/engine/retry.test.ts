@@ -119,6 +119,20 @@ t.test('a node that may fail is skipped with a warning, and so is what it alone 
   t.strictSame(await rig.keys(`jobs/${id}/`), [job.outputs?.['d']?.key]);
 });
 
+t.test('what was skipped for its failure is still told of after another try of the job', async (t) => {
+  const broken = new Set(['b', 'd']);
+  const { script } = failing(broken);
+  const nodes = { ...flow.nodes, b: step('b', { onError: 'skip' }), d: step('d') };
+  const rig = await engineRig(t, { flows: [{ ...flow, nodes, edges: [...flow.edges, edge('a', 'd')] }], script });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await rig.upload('hi') } };
+  const { id } = await rig.engine.start({ ...base, inputs });
+  const failed = await rig.until(id, 'failed');
+  broken.clear();
+  await rig.engine.retry(id, undefined);
+  const job = await rig.until(id, 'completed');
+  t.strictSame(job.warnings, failed.warnings);
+});
+
 t.test('a node whose process dies again and again fails, however many tries it has', async (t) => {
   let tries = 0;
   const script: Script = async () => {

@@ -1,0 +1,81 @@
+/** How a job ends, and what is removed at its end. */
+import t from 'tap';
+import { ServiceError } from '../../src/domain/errors.ts';
+import type { DataStore } from '../../src/ports/data-store.ts';
+import { deliver, engineRig } from '../support/engine-rig.ts';
+import { edgesOf, flowOf, node, startWith, statusOf } from '../support/step-flows.ts';
+import { gate, quiet, until as reached } from '../support/wait.ts';
+
+/** The store with other ways of doing some things. */
+const storeWith =
+  (change: (store: DataStore) => Partial<DataStore>) =>
+  (store: DataStore): DataStore =>
+    new Proxy(store, { get: (target, name) => Reflect.get({ ...change(target) }, name) ?? Reflect.get(target, name) });
+
+t.test('a job that has all its outputs is complete although its rubbish cannot be removed yet', async (t) => {
+  let isBroken = true;
+  const wrapData = storeWith((store) => ({
+    remove: (key) => (isBroken ? Promise.reject(new ServiceError('STORAGE_ERROR', 'for a moment')) : store.remove(key)),
+  }));
+  const flow = flowOf({ a: node(), b: node() }, edgesOf('in a', 'a b'));
+  const rig = await engineRig(t, { flows: [flow], script: (task) => deliver(task, task.nodeId), wrapData });
+  const job = await rig.until(await startWith(rig), 'completed', 'failed');
+  t.match(job, { status: 'completed', leftovers: true });
+  t.match(rig.errors, [{ code: 'STORAGE_ERROR' }]);
+  isBroken = false;
+  await rig.engine.recover(Date.now() + 60_000);
+  t.strictSame(await rig.keys('jobs/'), [job.outputs?.['b']?.key], 'recovery removes the rest, but not the output');
+  t.equal((await rig.job(job.id)).leftovers, undefined);
+});
+
+t.test('a job that is tried again at once loses nothing to the end of its first life', async (t) => {
+  const [listed, go] = [gate(), gate()];
+  let isBroken = true;
+  let lists = 0;
+  const wrapData = storeWith((store) => ({
+    list: async (prefix) => {
+      const keys = await store.list(prefix);
+      // What the failed life has left, as it sees it; its removal takes its time.
+      if (lists++ > 0) return keys;
+      listed.open();
+      await go.passed;
+      return [...keys, ...(await store.list(prefix))];
+    },
+  }));
+  const flow = flowOf({ a: node(), b: node() }, edgesOf('in a', 'a b'), { retries: 0 });
+  const script = async (task: Parameters<typeof deliver>[0]) => {
+    if (task.nodeId === 'b' && isBroken) throw new ServiceError('INVALID_INPUT', 'not now');
+    return deliver(task, task.nodeId);
+  };
+  const rig = await engineRig(t, { flows: [flow], script, wrapData });
+  const id = await startWith(rig);
+  await listed.passed;
+  isBroken = false;
+  const again = reached(async () => (await rig.job(id)).status === 'failed').then(() =>
+    rig.engine.retry(id, undefined),
+  );
+  setTimeout(go.open, 200);
+  await again;
+  const job = await rig.until(id, 'completed');
+  await go.passed;
+  await quiet();
+  t.strictSame(await rig.keys('jobs/'), [job.outputs?.['b']?.key]);
+  t.equal(await rig.read(job.outputs?.['b']?.key ?? ''), 'b');
+});
+
+t.test('a failed job that its user had stopped has failed, and is not stopped', async (t) => {
+  const [begun, go] = [gate(), gate()];
+  const flow = flowOf({ a: node(), b: node() }, edgesOf('in a', 'a b'));
+  const script = async () => {
+    begun.open();
+    await go.passed;
+    throw new ServiceError('INVALID_INPUT', 'never');
+  };
+  const rig = await engineRig(t, { flows: [flow], script });
+  const id = await startWith(rig);
+  await begun.passed;
+  await rig.engine.pause(id, undefined);
+  go.open();
+  const job = await rig.until(id, 'failed');
+  t.strictSame([job.pauseReason, statusOf(job, 'a'), statusOf(job, 'b')], [undefined, 'failed', 'cancelled']);
+});
