@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { extensionOf, matchesMediaType, mediaTypesOverlap } from '../../src/domain/media-type.ts';
+import { extensionOf, matchesMediaType, mediaTypeOfName, mediaTypesOverlap } from '../../src/domain/media-type.ts';
 
 test('a type matches itself, its main type with a star, and everything', async (t) => {
   for (const glob of ['image/png', 'image/*', '*/*', 'IMAGE/PNG']) t.ok(matchesMediaType('image/png', [glob]), glob);
@@ -21,4 +21,13 @@ test('globs overlap when some type fits both', async (t) => {
 test('file extensions', async (t) => {
   t.equal(extensionOf('image/jpeg'), 'jpg');
   t.equal(extensionOf('application/x-unknown'), 'bin');
+});
+
+test('types by the extensions of file names', async (t) => {
+  t.equal(mediaTypeOfName('a.b/photo.JPG'), 'image/jpeg');
+  t.equal(mediaTypeOfName('photo.jpeg'), 'image/jpeg');
+  t.equal(mediaTypeOfName('scan.tif'), 'image/tiff');
+  for (const name of ['photo', 'photo.', '.gitignore', 'a.unknown', 'constructor', 'a.constructor']) {
+    t.equal(mediaTypeOfName(name), '', name);
+  }
 });

@@ -1,5 +1,5 @@
 /** Which file goes into which input of a flow. */
-import { stat } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import type { FlowDefinition } from '../../domain/flow.ts';
 import { inputNodes, maxFilesOf } from '../../engine/inputs.ts';
 import { kinds } from '../../nodes/index.ts';
@@ -47,6 +47,7 @@ export const requireFiles = async (flow: FlowDefinition, assigned: AssignedFiles
     if (files.length === 0) throw new UsageError(`input "${nodeId}" of flow "${flow.flowId}" has no file`);
     for (const file of files) {
       if (!(await stat(file)).isFile()) throw new CommandError(`${file} is not a file`);
+      await access(file, constants.R_OK);
     }
   }
 };

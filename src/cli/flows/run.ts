@@ -13,7 +13,7 @@ import { onInterrupt } from './interrupt.ts';
 import { showProgress } from './show-progress.ts';
 import { uploadFiles } from './upload-files.ts';
 import { withService } from './with-service.ts';
-import { type WrittenOutput, writeOutputs } from './write-outputs.ts';
+import { requireWritable, type WrittenOutput, writeOutputs } from './write-outputs.ts';
 
 const options = {
   ...flowsOption,
@@ -33,8 +33,9 @@ export const runFlow: RunCommand = async (args) => {
     process.stdout.write(describePlan(flow, kinds, inputs));
     return 0;
   }
-  await requireFiles(flow, inputs);
-  return runToFiles(flow, inputs, values.out ?? '.');
+  const directory = values.out ?? '.';
+  await Promise.all([requireFiles(flow, inputs), requireWritable(directory)]);
+  return runToFiles(flow, inputs, directory);
 };
 
 const runToFiles = async (flow: FlowDefinition, inputs: AssignedFiles, directory: string): Promise<number> => {

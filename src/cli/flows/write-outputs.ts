@@ -1,16 +1,27 @@
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { access, constants, type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { safeFileName } from '../../domain/file-name.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { extensionOf } from '../../domain/media-type.ts';
 import type { Engine } from '../../engine/index.ts';
+import { CommandError } from '../command.ts';
 
 export interface WrittenOutput {
   /** As in the job record. */
   readonly key: string;
   readonly path: string;
 }
+
+/** Refuses a place that nothing can be written to, before the work is done and not after it; it need not be there. */
+export const requireWritable = async (directory: string): Promise<void> => {
+  try {
+    if (!(await stat(directory)).isDirectory()) throw new CommandError(`${directory} is not a directory`);
+    await access(directory, constants.W_OK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+};
 
 /** Copies the outputs of a completed job into the directory, in the order of their keys, and tells where. */
 export const writeOutputs = async (

@@ -85,10 +85,11 @@ test('a job that fails: code, node and message, exit code 1, no file', async (t)
   t.same(await readdir(temporary), []);
 });
 
-test('inputs without files and files that are not there are told before anything starts', async (t) => {
+test('a place for the outputs that is none, inputs without files and files that are not there are told before anything starts', async (t) => {
   const { options } = await place(t);
   const run = (...args: string[]) => sluice(['flows', 'run', ...args], options);
   t.match(await run('copy', 'a.txt'), { code: 2, stderr: /input "two" of flow "copy" has no file/ });
+  t.match(await run('small', 'photo.jpg', '--out', 'a.txt'), { code: 1, stderr: 'sluice: a.txt is not a directory\n' });
   t.match(await run('small', 'none.jpg'), { code: 1, stderr: /^sluice: ENOENT.*none\.jpg/ });
   t.match(await run('none', 'a.txt'), { code: 1, stderr: /there is no valid flow "none" in flows; valid: copy, / });
 });
