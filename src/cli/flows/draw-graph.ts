@@ -2,9 +2,6 @@
 import { type FlowDefinition, type FlowEdge, isFinal } from '../../domain/flow.ts';
 import type { NodeDescription, NodeKinds } from '../../ports/node.ts';
 
-/** An edge of a node with several ways out or in. */
-type HandledEdge = FlowEdge & { readonly sourceHandle?: string; readonly targetHandle?: string };
-
 /** Inputs have round ends, nodes whose files the flow keeps have double sides. */
 export const drawGraph = (flow: FlowDefinition, kinds: NodeKinds): string => {
   const nodes = Object.entries(flow.nodes).map(([nodeId, { type }]) => {
@@ -24,7 +21,7 @@ const shapeOf = (flow: FlowDefinition, nodeId: string, kind: NodeDescription | u
 /** Keys may be or begin with words of Mermaid (`end`) and hold `--`; dots may be anywhere and are in no key. */
 const idOf = (nodeId: string): string => `n.${nodeId.replaceAll('-', '.')}`;
 
-const labelOf = ({ sourceHandle, targetHandle }: HandledEdge): string => {
+const labelOf = ({ sourceHandle, targetHandle }: FlowEdge): string => {
   const handles = [sourceHandle, targetHandle].filter((handle) => handle !== undefined);
   return handles.length === 0 ? '' : `|"${handles.map(plain).join(' to ')}"|`;
 };

@@ -57,6 +57,7 @@ const lines = (stream: ProgressStream): Progress => ({
 });
 
 const outcome = (step: Step & { readonly nodeId: string }): string => {
-  if (step.type === 'node_retrying') return `will be tried again after ${step.error.code}: ${step.error.message}`;
-  return step.type.replace('node_', '');
+  const what = step.type === 'node_retrying' ? 'will be tried again' : step.type.replace('node_', '');
+  const error = 'error' in step ? step.error : undefined;
+  return error === undefined ? what : `${what}: ${error.code}: ${error.message}`;
 };

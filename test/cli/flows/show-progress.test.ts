@@ -52,10 +52,12 @@ test('elsewhere each step is a line', async (t) => {
     step('node_started', { nodeId: 'a' }),
     step('node_retrying', { nodeId: 'a', attempt: 1, error }),
     step('node_completed', { nodeId: 'a' }),
+    step('node_failed', { nodeId: 'b', error }),
+    step('node_skipped', { nodeId: 'c' }),
   ]);
   progress.end();
   t.equal(
     written.join(''),
-    'reading a.jpg\na: started\na: will be tried again after TIMEOUT: too long\na: completed\n',
+    'reading a.jpg\na: started\na: will be tried again: TIMEOUT: too long\na: completed\nb: failed: TIMEOUT: too long\nc: skipped\n',
   );
 });
