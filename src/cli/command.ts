@@ -36,3 +36,10 @@ export const requireCount = (given: readonly string[], names: readonly string[],
   if (given.length > names.length) throw new UsageError(`"${given[names.length]}" is one argument too many`);
   return given;
 };
+
+/** What stands before and behind the first `=`. `form` is how it should have been written. */
+export const splitPair = (pair: string, form: string): readonly [name: string, value: string] => {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
+  if (name === undefined || value === undefined) throw new UsageError(`"${pair}" is not as in ${form}`);
+  return [name, value];
+};

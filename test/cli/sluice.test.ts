@@ -16,7 +16,7 @@ t.test('help names every command, and each command its options', async (t) => {
   }
   const run = await sluice(['flows', 'run', '--help']);
   t.equal(run.code, 0);
-  for (const option of ['<flowId>', '--out', '--input', '--flows', '--dry-run']) t.match(run.stdout, option);
+  for (const option of ['<flowId>', '--out', '--input', '--param', '--flows', '--dry-run']) t.match(run.stdout, option);
 });
 
 t.test('--version', async (t) => {

@@ -3,7 +3,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import type { FlowDefinition } from '../../domain/flow.ts';
 import { inputNodes, maxFilesOf } from '../../engine/inputs.ts';
 import { kinds } from '../../nodes/index.ts';
-import { CommandError, UsageError } from '../command.ts';
+import { CommandError, splitPair, UsageError } from '../command.ts';
 
 /** The paths of the files of each input, by the key of the node. */
 export type AssignedFiles = ReadonlyMap<string, readonly string[]>;
@@ -20,7 +20,7 @@ export const assignFiles = (
   const inputs = inputNodes({ kinds }, flow);
   const assigned = new Map(inputs.map((nodeId): [string, string[]] => [nodeId, []]));
   for (const pair of named) {
-    const [nodeId, file] = splitPair(pair);
+    const [nodeId, file] = splitPair(pair, '--input nodeId=file');
     const list = assigned.get(nodeId);
     if (list === undefined) throw new UsageError(`there is no input "${nodeId}"; inputs: ${inputs.join(', ')}`);
     if (list.push(file) > maxFilesOf(flow, nodeId)) {
@@ -33,12 +33,6 @@ export const assignFiles = (
   }
   if (rest.length > 0) throw new UsageError(`no input is left for ${rest.join(', ')}; inputs: ${inputs.join(', ')}`);
   return assigned;
-};
-
-const splitPair = (pair: string): [nodeId: string, file: string] => {
-  const [, nodeId, file] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
-  if (nodeId === undefined || file === undefined) throw new UsageError(`--input ${pair} is not nodeId=file`);
-  return [nodeId, file];
 };
 
 /** Refuses inputs without a file, for which the job would wait for ever, and files that cannot be read as such. */

@@ -31,12 +31,14 @@ export const flowCommands: CommandGroup = {
       run: async (args) => (await import('./schema.ts')).printSchema(args),
     },
     run: {
-      usage: '<flowId> <file...> [--out dir] [--input nodeId=file ...] [--flows dir] [--dry-run]',
+      usage:
+        '<flowId> <file...> [--out dir] [--input nodeId=file ...] [--param key=value ...] [--flows dir] [--dry-run]',
       summary: 'Run a flow over files of this machine and write what it makes',
       details: [
         ['file', 'given to the inputs in the order of the flow'],
         ['--out dir', 'where the outputs are written; default: the working directory'],
         ['--input nodeId=file', 'a file for this input; may be repeated'],
+        ['--param key=value', 'a start parameter of the flow; lists and objects as JSON; may be repeated'],
         flowsDetail,
         ['--dry-run', 'print what would run, in which order, and run nothing'],
       ],

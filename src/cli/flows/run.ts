@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { loadConfig } from '../../config/load.ts';
 import type { FlowDefinition } from '../../domain/flow.ts';
 import type { JobRecord } from '../../domain/job.ts';
+import type { Params } from '../../domain/params.ts';
 import type { HttpServices } from '../../http/context.ts';
 import { kinds } from '../../nodes/index.ts';
 import { CommandError, type RunCommand, requireCount } from '../command.ts';
@@ -10,6 +11,7 @@ import { describePlan } from './describe-plan.ts';
 import { findFlow, flowsDirectory, flowsOption } from './find-flow.ts';
 import { followJob } from './follow-job.ts';
 import { onInterrupt } from './interrupt.ts';
+import { readParams } from './read-params.ts';
 import { showProgress } from './show-progress.ts';
 import { uploadFiles } from './upload-files.ts';
 import { withService } from './with-service.ts';
@@ -19,6 +21,7 @@ const options = {
   ...flowsOption,
   out: { type: 'string' },
   input: { type: 'string', multiple: true },
+  param: { type: 'string', multiple: true },
   'dry-run': { type: 'boolean' },
 } as const;
 
@@ -29,20 +32,27 @@ export const runFlow: RunCommand = async (args) => {
   requireCount(positionals.slice(0, 1), ['flowId']);
   const flow = await findFlow(flowsDirectory(values.flows), flowId);
   const inputs = assignFiles(flow, files, values.input ?? []);
+  const params = readParams(flow, values.param ?? []);
   if (values['dry-run'] === true) {
     process.stdout.write(describePlan(flow, kinds, inputs));
     return 0;
   }
   const directory = values.out ?? '.';
   await Promise.all([requireFiles(flow, inputs), requireWritable(directory)]);
-  return runToFiles(flow, inputs, directory);
+  return runToFiles({ flow, inputs, params }, directory);
 };
 
-const runToFiles = async (flow: FlowDefinition, inputs: AssignedFiles, directory: string): Promise<number> => {
+interface Start {
+  readonly flow: FlowDefinition;
+  readonly inputs: AssignedFiles;
+  readonly params: Params;
+}
+
+const runToFiles = async (start: Start, directory: string): Promise<number> => {
   const interrupt = onInterrupt();
   try {
-    const written = await withService(flow, loadConfig(), async (services) => {
-      const job = await runJob(services, flow, inputs, interrupt.signal);
+    const written = await withService(start.flow, loadConfig(), async (services) => {
+      const job = await runJob(services, start, interrupt.signal);
       return writeOutputs(services.engine, job, directory, interrupt.signal);
     });
     printOutputs(written);
@@ -64,16 +74,12 @@ const printOutputs = (written: readonly WrittenOutput[]): void => {
 };
 
 /** The job, once it has completed. */
-const runJob = async (
-  services: HttpServices,
-  flow: FlowDefinition,
-  inputs: AssignedFiles,
-  signal: AbortSignal,
-): Promise<JobRecord> => {
+const runJob = async (services: HttpServices, start: Start, signal: AbortSignal): Promise<JobRecord> => {
+  const { flow, params } = start;
   const progress = showProgress(process.stderr, flow);
   try {
-    const operations = await uploadFiles(services.uploads, inputs, signal, progress.say);
-    const request = { flowId: flow.flowId, storageId: 'default', clientId: undefined, inputs: operations };
+    const inputs = await uploadFiles(services.uploads, start.inputs, signal, progress.say);
+    const request = { flowId: flow.flowId, storageId: 'default', clientId: undefined, inputs, params };
     const { id } = await services.engine.start(request);
     const job = await followJob(services, id, signal, progress.update);
     if (job.status !== 'completed') throw jobError(job);

@@ -34,8 +34,8 @@ test('what fits nowhere is refused, with the inputs that there are', async (t) =
     [['a', 'b', 'c', 'd', 'e'], [], /no input is left for e; inputs: one, many, last/],
     [[], ['step=a'], /there is no input "step"; inputs: one, many, last/],
     [[], ['one=a', 'one=b'], /input "one" takes at most 1 files/],
-    [[], ['one'], /--input one is not nodeId=file/],
-    [[], ['=a'], /--input =a is not nodeId=file/],
+    [[], ['one'], /"one" is not as in --input nodeId=file/],
+    [[], ['=a'], /"=a" is not as in --input nodeId=file/],
   ];
   for (const [files, named, message] of wrong) t.throws(() => assign(files, named), { exitCode: 2, message });
 });

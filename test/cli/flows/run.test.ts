@@ -24,6 +24,12 @@ const copy = {
     { source: 'two', target: 'second' },
   ],
 };
+const sized = {
+  ...small,
+  flowId: 'sized',
+  params: { type: 'object', required: ['width'], properties: { width: { type: 'integer', minimum: 1 } } },
+  nodes: { ...nodes, small: { type: 'resize', options: { width: '{{params.width}}' } } },
+};
 const slow = {
   flowId: 'slow',
   name: 'Slow',
@@ -36,7 +42,8 @@ const place = async (t: Test) => {
   const cwd = await temporaryDirectory(t);
   const flows = join(cwd, 'flows');
   await mkdir(flows);
-  for (const flow of [small, copy, slow]) await writeFile(join(flows, `${flow.flowId}.json`), JSON.stringify(flow));
+  for (const flow of [small, sized, copy, slow])
+    await writeFile(join(flows, `${flow.flowId}.json`), JSON.stringify(flow));
   await writeFile(join(cwd, 'photo.jpg'), await makePhoto({ width: 80, height: 60 }));
   await writeFile(join(cwd, 'a.txt'), 'a');
   await writeFile(join(cwd, 'b.txt'), 'bb');
@@ -92,6 +99,18 @@ test('a place for the outputs that is none, inputs without files and files that 
   t.match(await run('small', 'photo.jpg', '--out', 'a.txt'), { code: 1, stderr: 'sluice: a.txt is not a directory\n' });
   t.match(await run('small', 'none.jpg'), { code: 1, stderr: /^sluice: ENOENT.*none\.jpg/ });
   t.match(await run('none', 'a.txt'), { code: 1, stderr: /there is no valid flow "none" in flows; valid: copy, / });
+});
+
+test('--param starts the job with a parameter', async (t) => {
+  const { cwd, options } = await place(t);
+  const { code, stdout } = await sluice(
+    ['flows', 'run', 'sized', 'photo.jpg', '--param', 'width=30', '--out', 'o'],
+    options,
+  );
+  t.same({ code, stdout }, { code: 0, stdout: 'o/photo.jpg\n' });
+  t.match(await sharp(join(cwd, 'o/photo.jpg')).metadata(), { width: 30 });
+  const wrong = await sluice(['flows', 'run', 'sized', 'photo.jpg', '--param', 'width=wide'], options);
+  t.match(wrong, { code: 2, stderr: /^sluice: --param width must be integer/ });
 });
 
 test('--dry-run tells the order and runs nothing', async (t) => {
