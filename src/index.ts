@@ -11,7 +11,10 @@ import type { DataStore } from './ports/data-store.ts';
 import type { KvStore } from './ports/kv-store.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
+/** What the options of a kind are described with. */
+export { type Static, Type } from 'typebox';
 export { defineFlow, type Flow, type FlowOutputs } from './domain/define-flow.ts';
+export { type ErrorCode, ServiceError } from './domain/errors.ts';
 export type { FlowDefinition, FlowEdge, FlowInputLimits, FlowNode, NodeSettings } from './domain/flow.ts';
 export type { ParamSchema, Params, ParamsSchema } from './domain/params.ts';
 export {
@@ -27,7 +30,16 @@ export {
   rotateNode,
   watermarkNode,
 } from './nodes/index.ts';
-export { defineNode, type NodeDescription, type NodeKind, type NodeKinds } from './ports/node.ts';
+export {
+  defineNode,
+  type NodeDescription,
+  type NodeFile,
+  type NodeKind,
+  type NodeKinds,
+  type NodeOutput,
+  type NodeRun,
+} from './ports/node.ts';
+export type { PassedFile, WorkerFile } from './ports/worker-pool.ts';
 export type { Adapter, DataStore, FastifyAdapterOptions, KvStore, Service, ServiceOptions };
 
 /** The service, to be mounted in a server of the host's: see `ServiceOptions` and `Service`. */
@@ -53,8 +65,17 @@ export const sqliteKvStore = async (options: Omit<SqliteKvStoreOptions, 'clock'>
   return open({ ...options, clock });
 };
 
-/** The flows of a directory by their ids; rejects with every problem of every file. */
-export const loadFlows = async (directory: string): Promise<Record<string, FlowDefinition>> => {
-  const [engine, { kinds }] = await Promise.all([import('./engine/load/load-flows.ts'), import('./nodes/index.ts')]);
-  return engine.loadFlows({ directory, kinds, onError: 'fail' });
+/**
+ * The flows of a directory by their ids; rejects with every problem of every file. `plugins` are those of the service.
+ */
+export const loadFlows = async (
+  directory: string,
+  { plugins = [] }: Pick<ServiceOptions, 'plugins'> = {},
+): Promise<Record<string, FlowDefinition>> => {
+  const [engine, { kinds }, { loadKinds }] = await Promise.all([
+    import('./engine/load/load-flows.ts'),
+    import('./nodes/index.ts'),
+    import('./nodes/plugins/load-kinds.ts'),
+  ]);
+  return engine.loadFlows({ directory, kinds: await loadKinds(kinds, plugins), onError: 'fail' });
 };

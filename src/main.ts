@@ -11,7 +11,9 @@ import { loadFlows } from './engine/load/load-flows.ts';
 import { createReloadFlows } from './engine/load/reload-flows.ts';
 import { watchFlows } from './engine/load/watch-flows.ts';
 import { fastifyAdapter } from './http/server.ts';
-import { kinds } from './nodes/index.ts';
+import { kinds as builtIn } from './nodes/index.ts';
+import { loadKinds, PluginError } from './nodes/plugins/load-kinds.ts';
+import type { NodeKinds } from './ports/node.ts';
 import { createService, type Service } from './service.ts';
 import { createLog } from './telemetry/log.ts';
 import { version } from './version.ts';
@@ -26,7 +28,9 @@ const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean => /^webso
 const start = async (config: Config): Promise<void> => {
   const log = createLog(config.logLevel);
   const { durability } = config;
-  const { load, reloadInto } = followFlows(config, log);
+  const { plugins } = config;
+  const kinds = await loadKinds(builtIn, plugins);
+  const { load, reloadInto } = followFlows(config, kinds, log);
   const flows = await load();
   const dataStore = await localDataStore({ directory: join(config.dataDirectory, 'files'), durability });
   const kvStore = sqliteKvStore({ path: join(config.dataDirectory, 'sluice.db'), durability, clock: systemClock });
@@ -34,11 +38,13 @@ const start = async (config: Config): Promise<void> => {
     dataStore,
     kvStore,
     flows,
+    plugins,
     adapter: fastifyAdapter({ log, console: config.console, docs: config.docs }),
     baseUrl: `${config.publicUrl ?? ''}/${config.basePath}`,
     workerPool: workerPool({
       size: config.workers,
       memoryLimit: config.workerMemory,
+      plugins,
       onError: (error) => log.warn({ err: error }, 'a worker ended; another takes its place'),
     }),
     scratchDirectory: config.scratchDirectory ?? join(config.dataDirectory, 'scratch'),
@@ -56,7 +62,7 @@ const start = async (config: Config): Promise<void> => {
 };
 
 /** Loads the flows: for the start, and into the service on every change and on SIGHUP. */
-const followFlows = (config: Config, log: ReturnType<typeof createLog>) => {
+const followFlows = (config: Config, kinds: NodeKinds, log: ReturnType<typeof createLog>) => {
   const directory = resolve(config.flowsDirectory);
   const load = () => loadFlows({ directory, kinds, onError: config.flowsOnError, log });
   const { promise: service, resolve: reloadInto } = Promise.withResolvers<Service>();
@@ -112,7 +118,7 @@ const shutDown = async (server: Server, service: Service): Promise<void> => {
 };
 
 const exitWith = (error: unknown): never => {
-  const expected = error instanceof ConfigError || error instanceof FlowLoadError;
+  const expected = error instanceof ConfigError || error instanceof FlowLoadError || error instanceof PluginError;
   const text = error instanceof Error ? (expected ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`${text}\n`);
   process.exit(1);

@@ -14,11 +14,13 @@ import { createFollow, type Follow } from './events/follow.ts';
 import { createPublish } from './events/publish.ts';
 import type { Adapter, HttpHandlers } from './http/context.ts';
 import { createLinks } from './http/links.ts';
-import { kinds } from './nodes/index.ts';
+import { kinds as builtIn } from './nodes/index.ts';
+import { loadKinds } from './nodes/plugins/load-kinds.ts';
 import type { DataStore } from './ports/data-store.ts';
 import type { EventBroadcaster } from './ports/event-broadcaster.ts';
 import type { JobQueue } from './ports/job-queue.ts';
 import type { KvStore } from './ports/kv-store.ts';
+import type { NodeKinds } from './ports/node.ts';
 import type { WorkerPool } from './ports/worker-pool.ts';
 import { createUploads, type Uploads } from './uploads/index.ts';
 import { version } from './version.ts';
@@ -33,11 +35,13 @@ export interface ServiceOptions {
   readonly flows: Readonly<Record<string, FlowDefinition>>;
   /** The web framework: `fastifyAdapter()`. */
   readonly adapter: Adapter;
+  /** Modules with node kinds of the host's own: paths below the working directory, or packages (docs/plugins.md). */
+  readonly plugins?: readonly string[];
   /** Wakes watchers on all replicas; default: within this process. */
   readonly eventBroadcaster?: EventBroadcaster;
   /** Path under which the service is reached, or an absolute address that ends with it; default `/sluice`. */
   readonly baseUrl?: string;
-  /** Where nodes run; default: as many child processes as there are processors. */
+  /** Where nodes run; default: as many child processes as there are processors. It must know the plugins too. */
   readonly workerPool?: WorkerPool;
   /** A folder in here holds the work of nodes; default: the system's temporary directory. */
   readonly scratchDirectory?: string;
@@ -100,12 +104,14 @@ const maxSide = 16_383;
 const recoverMs = 10_000;
 const recoverAheadMs = 15_000;
 
-/** Throws a `TypeError` that names the option when one is missing or a flow is not valid. */
+/** Throws a `TypeError` that names the option when one is missing, and when a plugin or a flow is not valid. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
   requireOptions(options);
+  const kinds = await loadKinds(builtIn, options.plugins ?? []);
+  requireFlows(options.flows, kinds);
   const drivers = openDrivers(options);
   let { flows } = options;
-  const services = composeServices(options, drivers, () => flows);
+  const services = composeServices(options, drivers, { kinds, flows: () => flows });
   let draining = false;
   const http = await options.adapter.create({
     ...services,
@@ -126,7 +132,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     handler: http.handler,
     websocketHandler: http.websocketHandler,
     replaceFlows(next) {
-      requireFlows(next);
+      requireFlows(next, kinds);
       flows = next;
     },
     async dispose() {
@@ -159,13 +165,22 @@ const openDrivers = (options: ServiceOptions): Drivers => ({
   kvStore: options.kvStore,
   queue: options.kvStore.queue(),
   eventBroadcaster: options.eventBroadcaster ?? localEvents(),
-  workerPool: options.workerPool ?? workerPool({ size: availableParallelism(), memoryLimit: 2 * 2 ** 30 }),
+  workerPool: options.workerPool ?? defaultPool(options.plugins),
   onError: options.onError ?? (() => {}),
 });
 
+const defaultPool = (plugins: ServiceOptions['plugins'] = []): WorkerPool =>
+  workerPool({ size: availableParallelism(), memoryLimit: 2 * 2 ** 30, plugins });
+
 const limitsOf = (options: ServiceOptions): ServiceLimits => ({ ...defaultLimits, ...options.limits });
 
-const composeServices = (options: ServiceOptions, drivers: Drivers, flows: () => ServiceOptions['flows']): Services => {
+/** What jobs are made of. */
+interface Definitions {
+  readonly kinds: NodeKinds;
+  readonly flows: () => ServiceOptions['flows'];
+}
+
+const composeServices = (options: ServiceOptions, drivers: Drivers, definitions: Definitions): Services => {
   const limits = limitsOf(options);
   const { kvStore, eventBroadcaster, dataStore, onError } = drivers;
   const storage = (storageId: string): DataStore => {
@@ -189,8 +204,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers, flows: () =>
     ...drivers,
     publish,
     clock,
-    flows,
-    kinds,
+    ...definitions,
     uploads,
     append: uploads.append,
     storage,
@@ -221,10 +235,9 @@ const requireOptions = (options: ServiceOptions): void => {
       throw new TypeError(`createService needs the option "${name}"`);
     }
   }
-  requireFlows(options.flows);
 };
 
-const requireFlows = (flows: ServiceOptions['flows']): void => {
+const requireFlows = (flows: ServiceOptions['flows'], kinds: NodeKinds): void => {
   for (const [key, flow] of Object.entries(flows)) {
     if (flow.flowId !== key) throw new TypeError(`The flow under "${key}" has the id "${flow.flowId}"`);
     checkFlow(flow, kinds);

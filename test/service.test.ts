@@ -15,6 +15,7 @@ import {
   sqliteKvStore,
 } from '../src/index.ts';
 import { call } from './support/api.ts';
+import { flipPlugin, writePlugin } from './support/plugin.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 
 const flow = defineFlow({
@@ -44,6 +45,19 @@ t.test('a missing option is named', async (t) => {
   await t.rejects(createService({ ...options, flows: { other: flow } }), { message: /"other".*"small"/ });
   const broken = { ...flow, edges: [{ source: 'photo', target: 'nowhere' }] };
   await t.rejects(createService({ ...options, flows: { small: broken } }), { message: /nowhere/ });
+});
+
+t.test('plugins bring kinds of the host, and what is wrong with one is told', async (t) => {
+  const plugins = [await writePlugin(t, flipPlugin)];
+  const nodes = { text: { type: 'file-input' }, flipped: { type: 'flip-text' } };
+  const flip = { flowId: 'flip', name: 'Flip', nodes, edges: [{ source: 'text', target: 'flipped' }] };
+  const options = { ...(await optionsIn(t)), flows: { flip } };
+  await t.rejects(createService(options), { message: /unknown type "flip-text"/ });
+  const missing = createService({ ...options, plugins: ['./none.ts'] });
+  await t.rejects(missing, { message: /^plugin ".\/none.ts": cannot be loaded/ });
+  const service = await createService({ ...options, plugins });
+  service.replaceFlows({ flip: { ...flip, name: 'Flip again' } });
+  await service.dispose();
 });
 
 t.test('a host mounts it in its own server, under its own path', async (t) => {

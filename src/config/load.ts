@@ -22,6 +22,10 @@ export const loadEnvFile = (): void => {
   if (existsSync('.env')) process.loadEnvFile('.env');
 };
 
+/** The one setting that commands need which work without a service. */
+export const loadPlugins = (env: Readonly<Record<string, string | undefined>> = process.env): readonly string[] =>
+  settings.plugins.read(env[settings.plugins.name] ?? '');
+
 /** Reads all settings; an empty variable counts as not set. Throws `ConfigError`. */
 export const loadConfig = (env: Readonly<Record<string, string | undefined>> = process.env): Config => {
   const problems: string[] = [];

@@ -1,6 +1,6 @@
 /** Every setting of the service; `.env.example` and the README's table show the same rows, and tests keep them equal. */
 import { availableParallelism } from 'node:os';
-import { bytes, choice, duration, onOff, optional, origin, text, whole } from './setting.ts';
+import { bytes, choice, duration, list, onOff, optional, origin, text, whole } from './setting.ts';
 
 export const settings = {
   host: text({ name: 'HOST', fallback: '0.0.0.0', description: 'Address to listen on' }),
@@ -33,6 +33,12 @@ export const settings = {
     fallback: 'fail',
     words: ['fail', 'skip'],
     description: 'Whether a flow file with an error stops the start or is left out',
+  }),
+  plugins: list({
+    name: 'PLUGINS',
+    fallback: '',
+    description:
+      'Modules with node kinds of your own, with commas between them: paths such as ./my-kinds.ts, or packages',
   }),
   durability: choice({
     name: 'DURABILITY',

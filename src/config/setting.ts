@@ -31,6 +31,17 @@ export const optional = <D extends Described, T>(
   return { ...setting, optional: true };
 };
 
+/** Several texts with commas between them. */
+export const list = (described: Described): Setting<readonly string[]> => ({
+  ...described,
+  optional: false,
+  read: (value) =>
+    value
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+});
+
 /** A whole number within bounds. */
 export const whole = (described: Described & { readonly min: number; readonly max: number }): Setting<number> => ({
   ...described,

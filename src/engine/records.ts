@@ -10,7 +10,7 @@ import type { DataStore } from '../ports/data-store.ts';
 import type { EventBroadcaster } from '../ports/event-broadcaster.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
 import type { Entry, KvStore } from '../ports/kv-store.ts';
-import type { NodeKind } from '../ports/node.ts';
+import type { NodeKinds } from '../ports/node.ts';
 import type { WorkerLimits, WorkerPool } from '../ports/worker-pool.ts';
 import type { Slots } from './slots.ts';
 
@@ -57,7 +57,7 @@ export interface EngineDeps {
   readonly clock: Clock;
   /** The flows by their ids, as they are now: a reload puts others in their place. */
   readonly flows: () => Readonly<Record<string, FlowDefinition>>;
-  readonly kinds: Readonly<Record<string, NodeKind>>;
+  readonly kinds: NodeKinds;
   readonly uploads: InputUploads;
   /** The store of a storage id; throws `STORAGE_NOT_FOUND`. */
   readonly storage: (storageId: string) => DataStore;

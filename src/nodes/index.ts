@@ -1,7 +1,8 @@
 /**
  * Node kinds, what flows are made of: one file per kind, which describes it for the loader, the engine and the worker
  * and is the constructor of its nodes in flow files. `image/` holds what image kinds share. Kinds import domain and
- * ports only, and heavy libraries inside `run`: this registry is read by the server process.
+ * ports only, and heavy libraries inside `run`: this registry is read by the server process. `plugins/` adds the kinds of
+ * a deployment's own modules.
  *
  * From here the path goes to `workers`, where `run` is called.
  */

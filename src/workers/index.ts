@@ -9,6 +9,7 @@
 import { extname } from 'node:path';
 import { Tinypool } from 'tinypool';
 import { ServiceError } from '../domain/errors.ts';
+import { pluginUrl } from '../nodes/plugins/load-kinds.ts';
 import type { WorkerOutput, WorkerPool, WorkerTask } from '../ports/worker-pool.ts';
 import { type ChildWatch, end, watchChild } from './child.ts';
 import type { WorkerAnswer } from './program.ts';
@@ -18,6 +19,8 @@ export interface WorkerPoolOptions {
   readonly size: number;
   /** Bytes of resident memory that one child may use. Watched on Linux only. */
   readonly memoryLimit: number;
+  /** Modules of further kinds; the default is none. */
+  readonly plugins?: readonly string[];
   /** Told of children that die without a task; they are replaced. */
   readonly onError?: (error: Error) => void;
 }
@@ -33,9 +36,9 @@ const environment = {
 };
 
 /** Starts the children and keeps `size` of them. */
-export const workerPool = ({ size, memoryLimit, onError }: WorkerPoolOptions): WorkerPool => {
+export const workerPool = ({ size, memoryLimit, plugins = [], onError }: WorkerPoolOptions): WorkerPool => {
   if (size === 0) return emptyPool;
-  const pool = startChildren(size);
+  const pool = startChildren(size, plugins);
   const running = new Set<Promise<unknown>>();
   let closed: Promise<unknown> | undefined;
 
@@ -80,7 +83,7 @@ const emptyPool: WorkerPool = {
   close: () => Promise.resolve(),
 };
 
-const startChildren = (size: number): Tinypool =>
+const startChildren = (size: number, plugins: readonly string[]): Tinypool =>
   new Tinypool({
     runtime: 'child_process',
     // `.ts` in a clone, `.js` in the installed package.
@@ -91,6 +94,7 @@ const startChildren = (size: number): Tinypool =>
     env: environment,
     // Else the children get the server's own, `--env-file` and `--watch` among them.
     execArgv: [],
+    argv: plugins.map(pluginUrl),
   });
 
 const runInChild = async (

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { type ErrorCode, ServiceError, toServiceError } from '../domain/errors.ts';
 import { type Need, shareDecoding } from '../nodes/image/share.ts';
 import { kinds } from '../nodes/index.ts';
+import { loadKinds } from '../nodes/plugins/load-kinds.ts';
 import type { NodeKinds, NodeOutput } from '../ports/node.ts';
 import { atPlaces, batchesOf } from '../ports/node-options.ts';
 import type {
@@ -48,7 +49,11 @@ const progressInterval = 250;
 /** Bytes per read while hashing. */
 const readSize = 1_048_576;
 
-const registry: NodeKinds = kinds;
+/** Not where a test imports this file, but in a child of the pool. */
+const isChild = process.__tinypool_state__?.isChildProcess === true;
+
+/** The arguments of a child are the plugins. */
+const registry: NodeKinds = await loadKinds(kinds, isChild ? process.argv.slice(2) : []);
 
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
@@ -185,8 +190,7 @@ const failureOf = ({ code, message, details, cause }: ServiceError): WorkerFailu
   ...(cause !== undefined && { cause: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) }),
 });
 
-/** Not where a test imports this file, but in a child of the pool. */
-if (process.__tinypool_state__?.isChildProcess) {
+if (isChild) {
   // The server and its uploads come first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   // Native code goes on for minutes after its process has lost its purpose; nothing gentler ends it.

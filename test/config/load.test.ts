@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chdir, cwd } from 'node:process';
 import t from 'tap';
-import { ConfigError, loadConfig, loadEnvFile } from '../../src/config/load.ts';
+import { ConfigError, loadConfig, loadEnvFile, loadPlugins } from '../../src/config/load.ts';
 import { settings } from '../../src/config/schema.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -38,6 +38,7 @@ t.test('every variable is read', (t) => {
     HOST: '',
     QUOTA_OPEN_UPLOADS: '0',
     QUOTA_STORED_BYTES: '1TiB',
+    PLUGINS: ' ./kinds.ts, @shop/kinds,, ',
   });
   t.match(config, {
     port: 8080,
@@ -50,7 +51,10 @@ t.test('every variable is read', (t) => {
     quotaOpenUploads: 0,
     quotaStoredBytes: 2 ** 40,
     host: '0.0.0.0',
+    plugins: ['./kinds.ts', '@shop/kinds'],
   });
+  t.same(loadPlugins({ PLUGINS: './kinds.ts', PORT: 'none of its business' }), ['./kinds.ts']);
+  t.same([loadPlugins({}), loadConfig({}).plugins], [[], []]);
   t.end();
 });
 

@@ -2,9 +2,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { WorkerPool } from '../../src/ports/worker-pool.ts';
+import type { MadeFile, WorkerPool } from '../../src/ports/worker-pool.ts';
 import { workerPool } from '../../src/workers/index.ts';
 import { makeTasks, testWorkerPool } from '../conformance/worker-pool.ts';
+import { flipPlugin, writePlugin } from '../support/plugin.ts';
 import { until } from '../support/wait.ts';
 import { childrenOf, isAlive } from './children.ts';
 
@@ -109,6 +110,23 @@ t.test('a child knows nothing of the server, and comes after it', async (t) => {
   t.same(ours.sort(), ['MALLOC_ARENA_MAX=2', 'TZ=UTC']);
   t.equal(priority, 10);
   t.notOk(command.includes('--no-deprecation'), 'nor of its arguments');
+});
+
+t.test('children know the kinds of plugins', async (t) => {
+  const source = flipPlugin.replace('characters: text.length', 'process: process.pid');
+  const { pool, tasks } = await start(t, { plugins: [await writePlugin(t, source)] });
+  const [[output] = []] = await pool.run(await tasks.short({ kind: 'flip-text', options: { times: 2 } }), never);
+  t.match(output, { fileName: 'photo.jpeg', mimeType: 'text/plain' });
+  const { meta } = output as MadeFile;
+  t.same([meta['process']], await childrenOf(), 'they run there');
+  t.equal((await pool.run(await tasks.short(), never)).length, 1, 'beside the built-in ones');
+});
+
+t.test('a plugin that breaks a child is named to the log', async (t) => {
+  const source = `${flipPlugin}\nif (process.env.TINYPOOL_WORKER_ID) throw new Error('not here');`;
+  const { pool, tasks } = await start(t, { plugins: [await writePlugin(t, source)] });
+  const error: unknown = await pool.run(await tasks.short(), never).catch((error: unknown) => error);
+  t.match(error, { code: 'NODE_CRASHED', cause: { message: /flip-text\.ts": cannot be loaded: not here$/ } });
 });
 
 t.test('a child ends with the server, also in the middle of a task', async (t) => {

@@ -2,7 +2,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import type { FlowDefinition } from '../../domain/flow.ts';
 import { inputNodes, maxFilesOf } from '../../engine/inputs.ts';
-import { kinds } from '../../nodes/index.ts';
+import type { NodeKinds } from '../../ports/node.ts';
 import { CommandError, splitPair, UsageError } from '../command.ts';
 
 /** The paths of the files of each input, by the key of the node. */
@@ -13,6 +13,7 @@ export type AssignedFiles = ReadonlyMap<string, readonly string[]>;
  * as many as it may have.
  */
 export const assignFiles = (
+  { kinds }: { readonly kinds: NodeKinds },
   flow: FlowDefinition,
   files: readonly string[],
   named: readonly string[],

@@ -4,8 +4,8 @@ import { loadConfig } from '../../config/load.ts';
 import type { FlowDefinition } from '../../domain/flow.ts';
 import { displayPath, formatProblem } from '../../engine/load/flow-problem.ts';
 import { readFlows } from '../../engine/load/load-flows.ts';
-import { kinds } from '../../nodes/index.ts';
 import { CommandError } from '../command.ts';
+import { knownKinds } from './known-kinds.ts';
 
 /** Of the commands that need one flow. */
 export const flowsOption = { flows: { type: 'string' } } as const;
@@ -15,7 +15,7 @@ export const flowsDirectory = (named: string | undefined): string => resolve(nam
 
 /** The flow of that id. What is wrong with other files does not matter, unless the flow may be in one of them. */
 export const findFlow = async (directory: string, flowId: string): Promise<FlowDefinition> => {
-  const { flows, problems } = await readFlows({ directory, kinds });
+  const { flows, problems } = await readFlows({ directory, kinds: await knownKinds() });
   const flow = flows[flowId];
   if (flow !== undefined) return flow;
   const known = Object.keys(flows).join(', ') || 'none';

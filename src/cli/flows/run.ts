@@ -4,13 +4,13 @@ import type { FlowDefinition } from '../../domain/flow.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { Params } from '../../domain/params.ts';
 import type { HttpServices } from '../../http/context.ts';
-import { kinds } from '../../nodes/index.ts';
 import { CommandError, type RunCommand, requireCount } from '../command.ts';
 import { type AssignedFiles, assignFiles, requireFiles } from './assign-files.ts';
 import { describePlan } from './describe-plan.ts';
 import { findFlow, flowsDirectory, flowsOption } from './find-flow.ts';
 import { followJob } from './follow-job.ts';
 import { onInterrupt } from './interrupt.ts';
+import { knownKinds } from './known-kinds.ts';
 import { readParams } from './read-params.ts';
 import { showProgress } from './show-progress.ts';
 import { uploadFiles } from './upload-files.ts';
@@ -31,7 +31,8 @@ export const runFlow: RunCommand = async (args) => {
   const [flowId = '', ...files] = positionals;
   requireCount(positionals.slice(0, 1), ['flowId']);
   const flow = await findFlow(flowsDirectory(values.flows), flowId);
-  const inputs = assignFiles(flow, files, values.input ?? []);
+  const kinds = await knownKinds();
+  const inputs = assignFiles({ kinds }, flow, files, values.input ?? []);
   const params = readParams(flow, values.param ?? []);
   if (values['dry-run'] === true) {
     process.stdout.write(describePlan(flow, kinds, inputs));

@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import type { FlowDefinition } from '../../domain/flow.ts';
 import { FlowLoadError, type FlowProblem, formatProblem } from '../../engine/load/flow-problem.ts';
 import { type FoundFlows, readFlows } from '../../engine/load/load-flows.ts';
-import { kinds } from '../../nodes/index.ts';
 import { type RunCommand, requireCount } from '../command.ts';
 import { flowsDirectory } from './find-flow.ts';
+import { knownKinds } from './known-kinds.ts';
 
 /** `sluice flows validate`: what the service would say of the directory at its start. */
 export const validateFlows: RunCommand = async (args) => {
@@ -19,6 +19,7 @@ export const validateFlows: RunCommand = async (args) => {
 
 /** A directory that cannot be read is a problem like any other. */
 const inspect = async (directory: string): Promise<FoundFlows> => {
+  const kinds = await knownKinds();
   const log = { warn: (message: string) => void process.stderr.write(`${message}\n`) };
   try {
     return await readFlows({ directory, kinds, log });

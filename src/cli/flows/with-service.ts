@@ -39,7 +39,12 @@ const start = async (directory: string, flow: FlowDefinition, config: Config) =>
     kvStore: sqliteKvStore({ path: join(directory, 'sluice.db'), durability, clock }),
     flows: { [flow.flowId]: flow },
     adapter: handOut(handed.resolve),
-    workerPool: workerPool({ size: config.workers || availableParallelism(), memoryLimit: config.workerMemory }),
+    plugins: config.plugins,
+    workerPool: workerPool({
+      size: config.workers || availableParallelism(),
+      memoryLimit: config.workerMemory,
+      plugins: config.plugins,
+    }),
     scratchDirectory: join(directory, 'scratch'),
     // The files are the user's own and lie on this machine already: only what nodes do is limited.
     limits: {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { assignFiles, requireFiles } from '../../../src/cli/flows/assign-files.ts';
+import { kinds } from '../../../src/nodes/index.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const flow = {
@@ -16,7 +17,7 @@ const flow = {
   edges: [],
 };
 const assign = (files: readonly string[], named: readonly string[] = []) =>
-  Object.fromEntries(assignFiles(flow, files, named));
+  Object.fromEntries(assignFiles({ kinds }, flow, files, named));
 
 test('files go to the inputs in the order of the flow, as many to each as it takes', async (t) => {
   t.same(assign([]), { one: [], many: [], last: [] });
