@@ -13,10 +13,13 @@ const files = (folder: string): string[] =>
 /** Layers of tests that look at the whole and so mirror no source file. */
 const wholes = ['acceptance', 'bench', 'conformance', 'faults', 'flows', 'guards', 'services', 'support'];
 
+/** Tests of what several files of a folder do together. */
+const together = ['test/engine/semantics.test.ts', 'test/engine/property.test.ts'];
+
 t.test('every test mirrors a source file', (t) => {
   for (const test of files('test').filter((file) => file.endsWith('.test.ts'))) {
     const [, layer = ''] = test.split('/');
-    if (wholes.includes(layer)) continue;
+    if (wholes.includes(layer) || together.includes(test)) continue;
     const source = test.replace(/^test/, 'src').replace(/\.test\.ts$/, '');
     t.ok(existsSync(join(root, `${source}.ts`)) || existsSync(join(root, source)), `${test} has its source`);
   }
