@@ -12,6 +12,7 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
+COPY bin bin
 COPY src src
 COPY flows flows
 USER node

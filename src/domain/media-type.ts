@@ -32,6 +32,11 @@ const extensions: Readonly<Record<string, string>> = {
   'image/avif': 'avif',
   'image/gif': 'gif',
   'image/tiff': 'tiff',
+  'text/plain': 'txt',
+  'text/csv': 'csv',
+  'application/json': 'json',
+  'application/pdf': 'pdf',
+  'application/zip': 'zip',
 };
 
 /** The usual file extension of a type, without the dot; `bin` when unknown. */

@@ -29,6 +29,7 @@ import { healthRoutes } from './routes/health.ts';
 import { listJobsRoute } from './routes/list-jobs.ts';
 import { describeApi, openapiRoute } from './routes/openapi.ts';
 import { resumeRoute } from './routes/resume.ts';
+import { steerJobRoutes } from './routes/steer-jobs.ts';
 
 export interface FastifyAdapterOptions {
   readonly log?: FastifyBaseLogger;
@@ -60,6 +61,7 @@ export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => 
           nativeDialect,
           fileRoutes,
           flowRoutes,
+          steerJobRoutes,
           listJobsRoute,
           resumeRoute,
           healthRoutes,

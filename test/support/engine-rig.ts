@@ -68,18 +68,19 @@ const runChain = async (
 export const deliver = (task: ScriptTask, text: string): Promise<readonly WorkerOutput[]> =>
   deliverAll(task, [{ text, fileName: task.files[0]?.fileName ?? 'none' }]);
 
-/** Writes the outputs of a task. */
+/** Writes the outputs of a task, of the type of its first file. */
 export const deliverAll = async (
   task: ScriptTask,
   files: readonly { readonly text: string; readonly fileName: string }[],
 ): Promise<readonly WorkerOutput[]> => {
   await mkdir(task.directory, { recursive: true });
+  const mimeType = task.files[0]?.mimeType ?? 'text/plain';
   return Promise.all(
     files.map(async ({ text, fileName }, index) => {
       const path = join(task.directory, `${index}.bin`);
       await writeFile(path, text);
       const sha256 = createHash('sha256').update(text).digest('hex');
-      return { path, fileName, mimeType: 'text/plain', size: Buffer.byteLength(text), sha256, meta: {} };
+      return { path, fileName, mimeType, size: Buffer.byteLength(text), sha256, meta: {} };
     }),
   );
 };

@@ -94,20 +94,6 @@ export const flowRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, conte
     );
   }
 
-  const actions = {
-    cancel: { summary: 'Cancel a job', act: engine.cancel },
-    pause: { summary: 'Stop a job for a while: what runs comes to its end', act: engine.pause },
-    resume: { summary: 'Let a job go on that was stopped', act: engine.unpause },
-    retry: { summary: 'Try a failed job again from its last finished nodes', act: engine.retry },
-  };
-  for (const [name, { summary, act }] of Object.entries(actions)) {
-    const schema = { tags, summary, params: jobParams, response: jobAnswer };
-    app.post(`/api/jobs/:jobId/${name}`, { schema }, async (request) => {
-      const { jobId } = request.params as Static<typeof jobParams>;
-      return viewJob(context, await act(jobId, request.clientId));
-    });
-  }
-
   done();
 };
 
