@@ -85,8 +85,8 @@ export interface EngineDeps {
 /** A holder that has not renewed its lease for so long is dead, milliseconds. */
 export const leaseMs = 10_000;
 
-/** How long after its last change recovery looks at a job that nobody holds. */
-const unattendedMs = 30_000;
+/** How long after its last change recovery looks at a job that nobody holds; the first look of a new life covers it. */
+const unattendedMs = 10_000;
 
 /** When recovery must look at the record; paused jobs are found through their uploads. */
 export const dueAt = (deps: Pick<EngineDeps, 'clock' | 'retention'>, job: JobRecord): number | undefined => {
