@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/errors.ts';
-import { isTaskSettled, type JobFile, type TaskRecord, withTask } from '../domain/job.ts';
+import { isHeldBack, isTaskSettled, type JobFile, type JobRecord, type TaskRecord, withTask } from '../domain/job.ts';
 import { isSettled } from '../domain/upload.ts';
 import { toJobFile } from './inputs.ts';
 import type { EngineDeps } from './records.ts';
@@ -21,13 +21,15 @@ export const settleInputs = async (deps: EngineDeps, session: Session): Promise<
     }
     const at = new Date(deps.clock.now()).toISOString();
     const { nodeId } = task;
-    await session.update((job) => ({
+    const settled = (job: JobRecord) => ({
       value: withTask(job, nodeId, { status: 'completed', attempt: 1, files, startedAt: at, endedAt: at }),
       events: [
-        { type: 'node_started', nodeId },
-        { type: 'node_completed', nodeId },
+        { type: 'node_started' as const, nodeId },
+        { type: 'node_completed' as const, nodeId },
       ],
-    }));
+    });
+    // Somebody may have stopped the job meanwhile; then it waits with all else.
+    await session.update((job) => (isHeldBack(job) ? undefined : settled(job)));
   }
 };
 
