@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import type { JobQueue, QueueHandler } from '../../src/ports/job-queue.ts';
 import type { Fixture } from '../support/fixture.ts';
 import { gate, quiet, until } from '../support/wait.ts';
+import { entry, waking } from './job-queue-wakes.ts';
 
 /** What the suite needs beside a fresh queue. */
 export interface QueueFixture extends Fixture<JobQueue> {
@@ -17,8 +18,6 @@ type Case = (title: string, run: (t: Test, queue: JobQueue, fixture: QueueFixtur
 
 /** Milliseconds by which two clocks, or a timer and its clock, may differ. */
 const tolerance = 20;
-
-const entry = (id: string, jobId = `job of ${id}`) => ({ id, jobId });
 
 /** A handler that is done at once, and the ids that it has seen. */
 const collect = () => {
@@ -41,6 +40,7 @@ export const testJobQueue = (name: string, make: () => Promise<QueueFixture>): v
   };
   delivering(test);
   ignoring(test);
+  waking(test);
   delaying(test);
   failing(test);
   closing(test);

@@ -1,0 +1,69 @@
+/** Wake-ups that come while the job is held, or as its holder leaves, are never lost. */
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import type { EventBroadcaster } from '../../src/ports/event-broadcaster.ts';
+import { deliver, engineRig, type Rig } from '../support/engine-rig.ts';
+import { edgesOf, flowOf, input, node, statusOf, untilAborted } from '../support/step-flows.ts';
+import { gate } from '../support/wait.ts';
+
+const nodes = { late: input, a: node(), b: node() };
+const flow = flowOf(nodes, edgesOf('in a', 'late b'));
+
+/** A job whose input `in` is there and whose input `late` waits for two bytes. */
+const startJob = async (rig: Rig) => {
+  const inputs = {
+    in: { operation: 'upload' as const, uploadId: await rig.upload('x') },
+    late: { operation: 'init' as const, metadata: { mimeType: 'text/plain', size: 2 } },
+  };
+  const { id, tasks } = await rig.engine.start({ flowId: 'f', storageId: 'default', clientId: undefined, inputs });
+  // What is there runs when somebody looks; nobody has a reason to before the last byte.
+  await rig.engine.wake(id);
+  return { id, uploadId: tasks.find(({ nodeId }) => nodeId === 'late')?.uploads?.[0]?.id ?? '' };
+};
+
+/** Tells nobody anything, as a bus that is down. */
+const mute = (events: EventBroadcaster): EventBroadcaster => ({ ...events, notify: async () => {} });
+const same = (events: EventBroadcaster): EventBroadcaster => events;
+
+for (const [title, wrapEvents] of Object.entries({ 'at once': same, 'before long, though nobody is told': mute })) {
+  t.test(`an input that comes while another branch runs has its branch begun ${title}`, async (t) => {
+    const [begun, other] = [gate(), gate()];
+    const rig = await engineRig(t, {
+      flows: [flow],
+      wrapEvents,
+      script: async (task, signal) => {
+        if (task.nodeId === 'b') other.open();
+        else {
+          begun.open();
+          await Promise.race([other.passed, untilAborted(signal)]);
+        }
+        return deliver(task, task.nodeId);
+      },
+    });
+    const { id, uploadId } = await startJob(rig);
+    await begun.passed;
+    await rig.append(uploadId, 'hi');
+    const before = performance.now();
+    const job = await rig.until(id, 'completed', 'failed');
+    t.equal(job.status, 'completed');
+    t.ok(performance.now() - before < (wrapEvents === same ? 2000 : 8000));
+  });
+}
+
+t.test('an input that comes as the holder leaves is not overlooked', async (t) => {
+  const rig = await engineRig(t, { flows: [flow], script: (task) => deliver(task, task.nodeId), size: 4 });
+  const play = async (ms: number) => {
+    const { id, uploadId } = await startJob(rig);
+    await delay(ms);
+    await rig.append(uploadId, 'hi');
+    return rig.until(id, 'completed', 'failed');
+  };
+  for (let round = 0; round < 10; round += 1) {
+    const jobs = await Promise.all([0, 1, 2, 4, 6, 9, 13, 20].map((ms) => play(ms)));
+    t.strictSame(
+      jobs.map((job) => [job.status, statusOf(job, 'b'), job.lease]),
+      jobs.map(() => ['completed', 'completed', undefined]),
+    );
+  }
+  t.strictSame(rig.errors, []);
+});
