@@ -45,6 +45,7 @@ export const blurNode = defineNode({
   kind: 'blur',
   name: 'Blur',
   role: 'process',
+  pixels: true,
   options,
   accepts: imageTypes,
   produces: (_options, incoming) => imageGlobs(incoming),

@@ -38,6 +38,7 @@ export const cropNode = defineNode({
   kind: 'crop',
   name: 'Crop',
   role: 'process',
+  pixels: true,
   options,
   accepts: imageTypes,
   produces: (_options, incoming) => imageGlobs(incoming),

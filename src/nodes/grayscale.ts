@@ -10,6 +10,7 @@ export const grayscaleNode = defineNode({
   kind: 'grayscale',
   name: 'Grayscale',
   role: 'process',
+  pixels: true,
   options: Type.Object({}, { additionalProperties: false }),
   accepts: imageTypes,
   produces: (_options, incoming) => imageGlobs(incoming),

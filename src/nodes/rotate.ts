@@ -36,6 +36,7 @@ export const rotateNode = defineNode({
   kind: 'rotate',
   name: 'Rotate',
   role: 'process',
+  pixels: true,
   options,
   accepts: imageTypes,
   produces: (_options, incoming) => imageGlobs(incoming),

@@ -21,6 +21,14 @@ t.test('every option is described, and unknown ones are refused', async (t) => {
   }
 });
 
+t.test('every kind that makes pictures of pictures takes bare pixels and leaves them', async (t) => {
+  for (const { kind, accepts, produces, pixels } of Object.values<NodeDescription>(kinds)) {
+    const ofPictures = accepts.length > 0 && accepts.every((glob) => glob.startsWith('image/'));
+    const makesPictures = produces({}, ['image/png']).every((glob) => glob.startsWith('image/'));
+    if (ofPictures && makesPictures) t.equal(pixels, true, kind);
+  }
+});
+
 t.test('the server process can read the kinds and run a pool without loading sharp', async (t) => {
   const program = `
     import { kinds } from ${JSON.stringify(new URL('index.ts', source).href)};
