@@ -5,7 +5,7 @@ import type { NodeOutput, NodeRun } from '../../ports/node.ts';
 import type { WorkerLimits } from '../../ports/worker-pool.ts';
 import { alphaOf, overWhite } from '../image/colour.ts';
 import { writeImage } from '../image/encode.ts';
-import { tooLarge } from '../image/errors.ts';
+import { imageError, tooLarge } from '../image/errors.ts';
 import { eachImage, loadSharp, type OpenImage } from '../image/open.ts';
 
 export interface SheetOptions {
@@ -66,7 +66,10 @@ export const writeSheet = async (run: NodeRun<SheetOptions>): Promise<NodeOutput
   const opaque = alphaOf(colour) === 1 && !pictures.some((picture) => picture.header.hasAlpha);
   const [first] = pictures;
   const pixels = opaque ? sheet.removeAlpha() : sheet;
-  return writeImage(run, named(first as OpenImage), 0, pixels, { format, quality }, false);
+  const written = writeImage(run, named(first as OpenImage), 0, pixels, { format, quality }, false);
+  return written.catch((error: unknown) => {
+    throw imageError(error, 'the merged picture');
+  });
 };
 
 const joinCells = async (cells: readonly string[], join: Join, limits: WorkerLimits): Promise<Sharp> => {

@@ -1,7 +1,9 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { mergeNode } from '../../../src/nodes/index.ts';
 import { type Incoming, limits, only, runKind } from '../../support/run-kind.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 
 type Options = Parameters<NonNullable<typeof mergeNode.pass>>[0];
 
@@ -175,6 +177,19 @@ t.test('the sheet has limits', async (t) => {
     details: { limit: 'pixels', max: 2699, actual: 2700 },
   });
   await t.resolves(sheet(t, { width: 100, height: 9 }, await three(), { limits: { ...limits, maxPixels: 2700 } }));
+});
+
+t.test('an encoder that fails tells a code of the table', async (t) => {
+  const whole = mergeNode.run;
+  const picture = (await three())[0];
+  const directory = await temporaryDirectory(t);
+  const path = `${directory}/in.png`;
+  await writeFile(path, picture?.bytes ?? '');
+  const file = { path, mimeType: 'image/png', fileName: 'a.png' };
+  // The sheet cannot be written where a folder stands in its way.
+  await mkdir(`${directory}/0.png`);
+  const run = { options: { strategy: 'images' as const }, files: [file], directory, intermediate: false, limits };
+  await t.rejects(async () => void (await whole?.({ ...run, progress: () => {} })), { code: 'STORAGE_ERROR' });
 });
 
 t.test('what is no image is refused by images', async (t) => {
