@@ -20,6 +20,7 @@ export type { ParamSchema, Params, ParamsSchema } from './domain/params.ts';
 export {
   blurNode,
   conditionalNode,
+  convertNode,
   cropNode,
   grayscaleNode,
   inputNode,

@@ -8,6 +8,7 @@
  */
 import { blurNode } from './blur.ts';
 import { conditionalNode } from './conditional.ts';
+import { convertNode } from './convert.ts';
 import { cropNode } from './crop.ts';
 import { inputNode } from './file-input.ts';
 import { grayscaleNode } from './grayscale.ts';
@@ -21,6 +22,7 @@ import { watermarkNode } from './watermark.ts';
 export {
   blurNode,
   conditionalNode,
+  convertNode,
   cropNode,
   grayscaleNode,
   inputNode,
@@ -38,6 +40,7 @@ export const kinds = {
   resize: resizeNode,
   crop: cropNode,
   rotate: rotateNode,
+  convert: convertNode,
   optimize: optimizeNode,
   watermark: watermarkNode,
   blur: blurNode,

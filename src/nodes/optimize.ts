@@ -63,8 +63,8 @@ export const optimizeNode = defineNode({
   },
   run: (run) =>
     eachImage(run, async (image, index) => {
-      checkSides(image, image, run);
       const encoding = encodingOf(image, run.options);
+      checkSides(image, image, run, encoding.format);
       const animated = image.frames > 1 && isAnimatable(encoding.format);
       const { metadata = 'none', keepIfLarger = 'original' } = run.options;
       const pixels = keepMetadata(image.decode(animated ? 'all' : 'first'), image, metadata);

@@ -15,6 +15,9 @@ export const defaultQuality = { jpeg: 80, webp: 80, avif: 50 } as const;
 export const defaultEffort = { webp: 4, avif: 2 } as const;
 export const maxAvifEffort = 4;
 
+/** How many pixels share a colour: four, or none. */
+export const chromaSubsamplings = ['4:2:0', '4:4:4'] as const;
+
 /** How a picture is written. What a format does not have is ignored. */
 export interface Encoding {
   readonly format: ImageFormat;
@@ -26,19 +29,27 @@ export interface Encoding {
   readonly lossless?: boolean | undefined;
   /** jpeg, png. */
   readonly progressive?: boolean | undefined;
+  /** jpeg, avif. Lossless AVIF has its own. */
+  readonly chromaSubsampling?: (typeof chromaSubsamplings)[number] | undefined;
+  /** A colour in place of transparency, in any format and in intermediates; jpeg takes white when there is none. */
+  readonly background?: string | undefined;
   /** Spend more time on fewer bytes of the same quality: jpeg, png. */
   readonly thorough?: boolean | undefined;
 }
 
 const encoders: Readonly<Record<ImageFormat, (pixels: Sharp, encoding: Encoding) => Sharp>> = {
-  jpeg: (pixels, { quality = defaultQuality.jpeg, progressive = false, thorough = false }) =>
+  jpeg: (pixels, encoding) => {
+    const { quality = defaultQuality.jpeg, progressive = false, thorough = false } = encoding;
+    const { chromaSubsampling = '4:2:0', background = '#ffffff' } = encoding;
     // JPEG has no transparency, and transparent pixels are black underneath.
-    pixels.flatten({ background: '#ffffff' }).jpeg({
+    return pixels.flatten({ background }).jpeg({
       quality,
       progressive,
+      chromaSubsampling,
       ...(thorough && { trellisQuantisation: true, overshootDeringing: true, quantisationTable: 3 }),
       ...(thorough && progressive && { optimiseScans: true }),
-    }),
+    });
+  },
   png: (pixels, { quality, progressive = false, thorough = false }) =>
     pixels.png({
       progressive,
@@ -48,22 +59,29 @@ const encoders: Readonly<Record<ImageFormat, (pixels: Sharp, encoding: Encoding)
     }),
   webp: (pixels, { quality = defaultQuality.webp, effort = defaultEffort.webp, lossless = false }) =>
     pixels.webp({ quality, effort, lossless }),
-  avif: (pixels, { quality = defaultQuality.avif, effort = defaultEffort.avif, lossless = false }) => {
+  avif: (pixels, encoding) => {
+    const { quality = defaultQuality.avif, effort = defaultEffort.avif, lossless = false } = encoding;
     if (effort > maxAvifEffort) throw new ServiceError('INVALID_PARAMS', `effort of avif is at most ${maxAvifEffort}`);
-    return pixels.avif({ quality, effort, lossless, chromaSubsampling: lossless ? '4:4:4' : '4:2:0' });
+    const chromaSubsampling = lossless ? '4:4:4' : (encoding.chromaSubsampling ?? '4:2:0');
+    return pixels.avif({ quality, effort, lossless, chromaSubsampling });
   },
   gif: (pixels) => pixels.gif(),
   tiff: (pixels) => pixels.tiff({ compression: 'deflate', predictor: 'horizontal' }),
 };
 
-/** Refuses a picture whose sides are over the limit, before it is made. */
+/** Pixels on a side that a format can hold. */
+const formatSides: Partial<Readonly<Record<ImageFormat, number>>> = { webp: 16_383, avif: 16_384, jpeg: 65_535 };
+
+/** Refuses a picture whose sides are over the limit, of the service or of the format, before it is made. */
 export const checkSides = (
   image: OpenImage,
   size: { readonly width: number; readonly height: number },
   run: Pick<NodeRun<unknown>, 'limits'>,
+  format: ImageFormat = image.format,
 ): void => {
   const side = Math.max(size.width, size.height);
-  if (side > run.limits.maxSide) throw tooLarge(image.file.fileName, 'side', run.limits.maxSide, side);
+  const max = Math.min(run.limits.maxSide, formatSides[format] ?? Number.POSITIVE_INFINITY);
+  if (side > max) throw tooLarge(image.file.fileName, 'side', max, side);
 };
 
 /**
@@ -81,7 +99,7 @@ export const writeImage = async (
   const mimeType = typeOf(encoding.format);
   const stem = join(run.directory, String(index));
   const { path, pipeline } = run.intermediate
-    ? raw(stem, pixels, animated)
+    ? raw(stem, encoding.background ? pixels.flatten({ background: encoding.background }) : pixels, animated)
     : { path: `${stem}.${extensionOf(mimeType)}`, pipeline: encoders[encoding.format](pixels, encoding) };
   const { width, height, pageHeight, pages, hasAlpha } = await pipeline.toFile(path);
   const meta = {
