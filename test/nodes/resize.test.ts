@@ -4,7 +4,9 @@ import t from 'tap';
 import { Value } from 'typebox/value';
 import { optimizeNode, resizeNode } from '../../src/nodes/index.ts';
 import { resizedSize } from '../../src/nodes/resize.ts';
+import { looksLike, withPillow } from '../support/oracle.ts';
 import { cornersOf, hasGps, makePhoto, uprightCorners } from '../support/photo.ts';
+import { pictureSorts } from '../support/pictures.ts';
 import { limits, only, runKind } from '../support/run-kind.ts';
 
 const jpeg = async (width: number, height: number, orientation = 1) => ({
@@ -247,4 +249,11 @@ t.test('options are checked', async (t) => {
 
 t.test('it delivers the images among what comes in', async (t) => {
   t.same(resizeNode.produces({}, ['image/png', 'text/plain', '*/*']), ['image/png', 'image/*']);
+});
+
+t.test('pictures of every sort are scaled as Pillow scales them', withPillow, async (t) => {
+  for (const [name, file] of Object.entries(await pictureSorts())) {
+    const { bytes } = await only(runKind(t, resizeNode, { width: 160 }, [file]));
+    await looksLike(t, bytes, file.bytes, [{ do: 'resize', width: 160, height: 120 }], name);
+  }
 });

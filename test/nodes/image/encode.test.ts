@@ -1,7 +1,9 @@
 import t from 'tap';
 import { renamed } from '../../../src/nodes/image/encode.ts';
 import { optimizeNode } from '../../../src/nodes/index.ts';
+import { looksLike, withPillow } from '../../support/oracle.ts';
 import { makePhoto } from '../../support/photo.ts';
+import { pictureSorts } from '../../support/pictures.ts';
 import { only, runKind } from '../../support/run-kind.ts';
 
 t.test('the name keeps its base and gets the extension of the type', async (t) => {
@@ -18,4 +20,14 @@ t.test('avif is written with half the colour resolution', async (t) => {
   // chroma_subsampling_x and _y.
   const at = bytes.indexOf('av1C');
   t.equal(((bytes[at + 6] ?? 0) >> 2) & 3, 3);
+});
+
+t.test('what optimize writes is still the picture', withPillow, async (t) => {
+  const white = { do: 'flatten', background: [255, 255, 255, 255] } as const;
+  for (const [name, file] of Object.entries(await pictureSorts())) {
+    for (const format of ['jpeg', 'png', 'webp', 'avif'] as const) {
+      const { bytes } = await only(runKind(t, optimizeNode, { format }, [file]));
+      await looksLike(t, bytes, file.bytes, format === 'jpeg' ? [white] : [], `${name} as ${format}`);
+    }
+  }
 });
