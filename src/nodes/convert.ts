@@ -64,6 +64,7 @@ export const convertNode = defineNode({
   kind: 'convert',
   name: 'Format Convert',
   role: 'process',
+  pixels: true,
   options,
   accepts: imageTypes,
   produces: ({ format }) => [typeOf(format)],

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../src/domain/errors.ts';
 import { kinds } from '../../src/nodes/index.ts';
-import type { NodeDescription } from '../../src/ports/node.ts';
+import type { NodeDescription, NodeOutput } from '../../src/ports/node.ts';
+import type { PassedFile } from '../../src/ports/worker-pool.ts';
 import { type OptionCase, optionCases } from '../nodes/option-cases.ts';
-import { runKind } from '../support/run-kind.ts';
+import { runWhole } from '../support/run-kind.ts';
 
 const running = Object.values<NodeDescription>(kinds).filter(({ role }) => role === 'process');
 
@@ -27,15 +28,18 @@ for (const description of running) {
   });
 }
 
-/** All that the node says and writes, or why it does not. */
-const result = async (t: Test, kind: NodeDescription, files: OptionCase['files'], options: object) => {
+/** All that the node asks for, says, hands on and writes, or why it does not. */
+const result = async (t: Test, kind: NodeDescription, files: OptionCase['files'], options: Record<string, unknown>) => {
+  const assets = kind.assets?.(options);
   try {
-    const outputs = await runKind(t, kind, options, files);
-    return await Promise.all(
-      outputs.map(async ({ path, ...output }) => ({ ...output, path: '', bytes: await readFile(path) })),
-    );
+    const facts = files.map((file) => ({ fileName: 'a.png', size: 1, ...file }));
+    const outputs = kind.pass?.(options, facts) ?? (await runWhole(t, kind, options, files));
+    return { assets, outputs: await Promise.all(outputs.map(contentOf)) };
   } catch (error) {
-    if (error instanceof ServiceError) return error.code;
+    if (error instanceof ServiceError) return { assets, code: error.code };
     throw error;
   }
 };
+
+const contentOf = async (output: NodeOutput | PassedFile) =>
+  'path' in output ? { ...output, path: '', bytes: await readFile(output.path) } : output;

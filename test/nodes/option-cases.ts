@@ -34,6 +34,18 @@ const over =
 
 const [ofPhoto, ofPng, ofClear, ofMoving] = [over(photo), over(png), over(clear), over(moving)];
 
+const mark = { ...clear, handle: 'overlay' };
+const [marked, texted] = [over(png, mark), over(png)];
+const text = { text: 'Sluice', scale: 0.9 };
+const [first, second] = [
+  { ...png, edge: 0 },
+  { ...clear, edge: 1 },
+];
+const sheet = { strategy: 'images' };
+const both = over(first, second);
+const isPng = [{ field: 'file.mimeType', operator: 'eq', value: 'image/png' }];
+const isText = [{ field: 'file.mimeType', operator: 'eq', value: 'text/plain' }];
+
 /** Options by kind. A kind that has none has an empty object. */
 export const optionCases: Readonly<Record<string, Readonly<Record<string, OptionCase>>>> = {
   resize: {
@@ -83,4 +95,35 @@ export const optionCases: Readonly<Record<string, Readonly<Record<string, Option
     regions: ofPng([{ left: 0, top: 0, width: 9, height: 9 }], { sigma: 3 }),
   },
   grayscale: {},
+  watermark: {
+    text: texted('Sluice'),
+    image: texted('assets/logo.png'),
+    gravity: marked('north'),
+    left: marked(3),
+    top: marked(3),
+    scale: marked(0.5),
+    opacity: marked(0.5),
+    tile: marked(true),
+    blend: marked('multiply'),
+    color: texted('#ff0000', text),
+    fontSize: texted(9, text),
+  },
+  conditional: {
+    conditions: ofPng(isPng, {}, isText),
+    match: ofPng('any', { conditions: [...isPng, ...isText] }),
+  },
+  merge: {
+    strategy: both('first'),
+    direction: both('vertical', sheet),
+    across: both(1, sheet),
+    width: both(20, sheet),
+    height: both(20, sheet),
+    shim: both(5, sheet),
+    background: both('#ff0000', sheet),
+    halign: both('left', { ...sheet, width: 90 }),
+    valign: both('top', { ...sheet, height: 90 }),
+    format: both('webp', sheet),
+    quality: both(10, { ...sheet, format: 'jpeg' }),
+    separator: both('--', { strategy: 'concat' }),
+  },
 };

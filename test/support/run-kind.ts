@@ -20,20 +20,25 @@ interface Runnable<Options> {
   run?(run: NodeRun<Options>): Promise<readonly (NodeOutput | PassedFile)[]>;
 }
 
-/** A run of `kind` with the defaults of a test. */
+/** The files that a run of `kind` has made. */
 export const runKind = async <Options>(
+  ...given: Parameters<typeof runWhole<Options>>
+): Promise<readonly NodeOutput[]> => (await runWhole(...given)).filter((output) => 'path' in output);
+
+/** A run of `kind` with the defaults of a test: the files that it has made and those that it hands on. */
+export const runWhole = async <Options>(
   t: Owner,
   kind: Runnable<Options>,
   options: Options,
   files: readonly Incoming[],
   change: Partial<Pick<NodeRun<Options>, 'intermediate' | 'limits'>> = {},
-): Promise<readonly NodeOutput[]> => {
+): Promise<readonly (NodeOutput | PassedFile)[]> => {
   if (kind.run === undefined) throw new Error('This kind does not run');
   const place = await mkdtemp(join(await temporaryDirectory(t), 'run-'));
   const directory = join(place, 'out');
   await mkdir(directory);
   const written = await Promise.all(files.map((file, index) => incoming(place, file, index)));
-  const outputs = await kind.run({
+  return kind.run({
     options,
     files: written,
     directory,
@@ -42,7 +47,6 @@ export const runKind = async <Options>(
     progress: () => {},
     ...change,
   });
-  return outputs.filter((output) => 'path' in output);
 };
 
 const incoming = async (place: string, file: Incoming, index: number): Promise<WorkerFile> => {
