@@ -14,6 +14,11 @@ const exhausted: Rule = {
   code: 'RESOURCE_EXHAUSTED',
 };
 
+/** No loader took the file. */
+const noFormat = /unsupported image format/i;
+
+const damagedMessage = (fileName: string): string => `${fileName} is damaged or incomplete`;
+
 /** The first that matches decides. */
 const rules: readonly Rule[] = [
   exhausted,
@@ -29,7 +34,7 @@ const rules: readonly Rule[] = [
     message: (fileName) => `${fileName} is too large for the format`,
   },
   {
-    pattern: /unsupported image format/i,
+    pattern: noFormat,
     code: 'UNSUPPORTED_FORMAT',
     message: (fileName) => `${fileName} is not an image that can be read here`,
   },
@@ -39,10 +44,17 @@ const rules: readonly Rule[] = [
     message: (fileName, text) => `${fileName}: ${text.split('\n', 1)[0]}`,
   },
   {
+    // Intact as far as one can tell: 12 bits a sample, LZMA or old JPEG in TIFF, HEVC.
+    pattern:
+      /unsupported (jpeg|feature)|not (configured|supported|implemented)|not been built in|not a whole number of bytes|bad labq|not \d+ bands/i,
+    code: 'UNSUPPORTED_FORMAT',
+    message: (fileName) => `${fileName} is stored in a way that cannot be read here`,
+  },
+  {
     pattern:
       /premature|corrupt|truncated|unexpected end|invalid|read error|unable to (read|parse)|bad seek|2vips|load/i,
     code: 'INVALID_INPUT',
-    message: (fileName) => `${fileName} is damaged or incomplete`,
+    message: damagedMessage,
   },
 ];
 
@@ -53,6 +65,13 @@ export const imageError = (error: unknown, fileName: string): ServiceError => {
   const rule = (isSharpError(error) ? rules : [exhausted]).find(({ pattern }) => pattern.test(text));
   return new ServiceError(rule?.code ?? 'INTERNAL_ERROR', rule?.message?.(fileName, text), { cause: error });
 };
+
+/** Whether no loader took the file: other than where one did, and could not go on. */
+export const isNoFormat = (error: unknown): boolean => error instanceof Error && noFormat.test(error.message);
+
+/** A file that begins as a picture, and then is none. */
+export const damaged = (fileName: string, cause: unknown): ServiceError =>
+  new ServiceError('INVALID_INPUT', damagedMessage(fileName), { cause });
 
 /** sharp throws plain errors. A `TypeError` or a code of Node is a mistake of ours or of the system. */
 const isSharpError = (error: unknown): boolean =>

@@ -9,8 +9,9 @@ import type { Metadata, Sharp } from 'sharp';
 import { ServiceError } from '../../domain/errors.ts';
 import type { NodeOutput, NodeRun } from '../../ports/node.ts';
 import type { WorkerFile, WorkerLimits } from '../../ports/worker-pool.ts';
-import { imageError, tooLarge } from './errors.ts';
+import { damaged, imageError, isNoFormat, tooLarge } from './errors.ts';
 import { formatOf, type ImageFormat, isAnimatable } from './format.ts';
+import { signatureOf } from './signature.ts';
 
 /** A picture whose header has been read; nothing is decoded yet. */
 export interface OpenImage {
@@ -52,7 +53,9 @@ export const eachImage = async <Options, Made = NodeOutput>(
 export const openImage = async (file: WorkerFile, limits: WorkerLimits): Promise<OpenImage> => {
   const sharp = await loadSharp();
   // Without a limit here, so that an answer can name the size; the header alone costs no memory.
-  const header = await sharp(file.path, { failOn: 'error', limitInputPixels: false }).metadata();
+  const header = await sharp(file.path, { failOn: 'error', limitInputPixels: false })
+    .metadata()
+    .catch((error: unknown) => unreadable(file, error));
   const { format, stored } = readableFormat(file, header);
   const { width, height } = file.whole ?? header.autoOrient;
   // Bare pixels are a single picture, though the first frame of an animation still says how many there were.
@@ -66,6 +69,16 @@ export const openImage = async (file: WorkerFile, limits: WorkerLimits): Promise
   const decode = (which: 'all' | 'first') =>
     sharp(file.path, { ...options, animated: which === 'all' && frames > 1 }).autoOrient();
   return { file, header, format, stored, width, height, frames, decode };
+};
+
+/** libvips tries to open a TIFF or WebP before it calls it one: what is cut off is of no format to it. */
+const unreadable = async (file: WorkerFile, error: unknown): Promise<never> => {
+  const failure = imageError(error, file.fileName);
+  const isCut = failure.code === 'UNSUPPORTED_FORMAT' && isNoFormat(error);
+  const format = isCut ? await signatureOf(file.path) : undefined;
+  // Raw pictures of cameras begin as TIFF, and have media types of their own.
+  if (format !== undefined && format === formatOf(file.mimeType)) throw damaged(file.fileName, error);
+  throw failure;
 };
 
 export const loadSharp = async () => {

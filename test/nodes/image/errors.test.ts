@@ -48,6 +48,22 @@ t.test('what is no picture is UNSUPPORTED_FORMAT', async (t) => {
   }
 });
 
+t.test('what no decoder here knows is UNSUPPORTED_FORMAT, though it is a picture', async (t) => {
+  const unknown = { code: 'UNSUPPORTED_FORMAT', message: 'a.jpg is stored in a way that cannot be read here' };
+  const twelveBits = await sharp(await photo())
+    .jpeg()
+    .toBuffer();
+  const frame = twelveBits.indexOf(Buffer.from([0xff, 0xc0]));
+  twelveBits[frame + 4] = 12;
+  t.match(await failure(() => sharp(twelveBits).raw().toBuffer()), unknown, 'JPEG of 12 bits');
+  const lzma = await sharp(await photo())
+    .tiff({ compression: 'lzw' })
+    .toBuffer();
+  const tag = lzma.indexOf(Buffer.from([0x03, 0x01, 0x03, 0, 1, 0, 0, 0]));
+  lzma.writeUInt16LE(34_925, tag + 8);
+  t.match(await failure(() => sharp(lzma).raw().toBuffer()), unknown, 'TIFF with LZMA');
+});
+
 t.test('what is over a limit is FILE_TOO_LARGE', async (t) => {
   const bytes = await photo();
   t.equal((await failure(() => sharp(bytes, { limitInputPixels: 1000 }).metadata())).code, 'FILE_TOO_LARGE');

@@ -29,6 +29,18 @@ t.test('a JPEG that ends early is damaged', async (t) => {
   });
 });
 
+t.test('what begins as a picture and ends there is damaged, wherever it ends', async (t) => {
+  const bytes = await makePhoto({ width: 300, height: 200, type: 'image/tiff' });
+  for (const length of [8, 100, bytes.length / 2]) {
+    await t.rejects(optimize(t, bytes.subarray(0, length), 'image/tiff'), {
+      code: 'INVALID_INPUT',
+      message: 'a.jpg is damaged or incomplete',
+    });
+  }
+  const raw = optimize(t, bytes.subarray(0, 8), 'image/x-nikon-nef');
+  await t.rejects(raw, { code: 'UNSUPPORTED_FORMAT' }, 'cameras begin their own formats as TIFF');
+});
+
 t.test('SVG is refused', async (t) => {
   const svg =
     '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>';
