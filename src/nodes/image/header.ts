@@ -8,7 +8,8 @@ import { loadSharp } from './open.ts';
 export const readHeader = async (file: WorkerFile): Promise<{ readonly [key: string]: JsonValue }> => {
   const sharp = await loadSharp();
   try {
-    const header = await sharp(file.path, { limitInputPixels: false }).metadata();
+    // As strict as the kinds that read the pixels: they forgive more than sharp does by itself.
+    const header = await sharp(file.path, { failOn: 'error', limitInputPixels: false }).metadata();
     return {
       width: header.autoOrient.width,
       height: header.autoOrient.height,

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { PictureSize } from '../../ports/node.ts';
 import type { WorkerFile, WorkerLimits } from '../../ports/worker-pool.ts';
+import { typeOf } from './format.ts';
 import { keepMetadata } from './metadata.ts';
 import { type OpenImage, openImage } from './open.ts';
 
@@ -29,7 +30,8 @@ export const shareDecoding = async (
   } catch {
     return file;
   }
-  return { ...file, path, whole: { width: image.width, height: image.height } };
+  // Bare pixels tell no format: a picture of a type that kinds do not know, such as APNG, must not lose its own.
+  return { ...file, path, mimeType: typeOf(image.format), whole: { width: image.width, height: image.height } };
 };
 
 /** In the proportions of the whole; `undefined`: nothing would be saved. */

@@ -30,6 +30,18 @@ t.test('frames are pages, and only the header is read', async (t) => {
   t.match(await header(t, cut), { width: 900, height: 600 });
 });
 
+t.test('an animation with an odd frame still has its header, as the kinds still read it', async (t) => {
+  const frame = (background: string) => sharp({ create: { width: 20, height: 20, channels: 3, background } }).png();
+  const frames = await Promise.all([frame('#f00').toBuffer(), frame('#0f0').toBuffer()]);
+  const bytes = await sharp(frames, { join: { animated: true } })
+    .gif()
+    .toBuffer();
+  // The second frame's first block is none that GIF knows.
+  bytes[bytes.lastIndexOf(Buffer.from([0x21, 0xf9]))] = 255;
+  await t.rejects(sharp(bytes).metadata(), 'sharp by itself forgives less');
+  t.match(await header(t, bytes, 'image/gif'), { width: 20, height: 20 });
+});
+
 t.test('a file without one has no facts', async (t) => {
   t.same(await header(t, Buffer.from('Dear reader')), {});
   t.same(await header(t, Buffer.alloc(0)), {});

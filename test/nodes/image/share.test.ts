@@ -54,6 +54,14 @@ t.test('what comes of a shared picture is what comes of the whole one', async (t
   }
 });
 
+t.test('a picture of a type that kinds do not know keeps its format', async (t) => {
+  const photo = await makePhoto({ width: 300, height: 200, type: 'image/png' });
+  const shared = await share(t, await fileOf(t, photo, 'image/apng'), [{ width: 100 }]);
+  t.match(shared, { mimeType: 'image/png', whole: { width: 300 } });
+  const { output } = await only(runKind(t, resizeNode, { width: 100 }, [{ ...shared, meta: {} }]));
+  t.match(output, { mimeType: 'image/png', meta: { width: 100 } });
+});
+
 t.test('a picture is not shared when one node needs all of it, when it moves, and when it is none', async (t) => {
   const photo = await fileOf(t, await makePhoto({ width: 300, height: 200 }));
   t.equal(await share(t, photo, [{ width: 100 }, { width: 300 }]), photo);
