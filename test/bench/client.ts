@@ -1,14 +1,17 @@
 /**
  * A client that costs next to nothing, so that the server is what is measured: it writes prepared buffers to sockets and
- * reads of an answer only where it ends, its status and its `Location`.
+ * reads of an answer only where it ends, its status and its `Location`; what else is in it is for the caller to read.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** One keep-alive connection; one request at a time. */
 export interface Connection {
-  /** Sends the head and so many bytes of filling; resolves once the whole answer is there. Rejects unless it is 2xx. */
-  request(head: string, bodyBytes?: number): Promise<{ readonly location: string }>;
+  /**
+   * Sends the head and these bytes, or so many of filling; resolves once the whole answer is there, with its body as
+   * latin1. Rejects unless it is 2xx.
+   */
+  request(head: string, body?: number | Buffer): Promise<{ readonly location: string; readonly body: string }>;
   close(): void;
 }
 
@@ -21,21 +24,21 @@ export const openConnection = async (url: string): Promise<Connection> => {
   await once(socket, 'connect');
   const answers = readAnswers(socket);
   return {
-    async request(head, bodyBytes = 0) {
+    async request(head, body = 0) {
       const answer = answers.next(head.startsWith('HEAD '));
       socket.cork();
       socket.write(head, 'latin1');
-      const sent = sendBody(socket, bodyBytes);
+      const sent = typeof body === 'number' ? sendFilling(socket, body) : void socket.write(body);
       socket.uncork();
       const [{ status, text }] = await Promise.all([answer, sent]);
       if (status >= 300) throw new Error(`${head.split('\r\n')[0]} was answered:\n${text}`);
-      return { location: headerOf(text, 'location') ?? '' };
+      return { location: headerOf(text, 'location') ?? '', body: text.slice(text.indexOf('\r\n\r\n') + 4) };
     },
     close: () => socket.destroy(),
   };
 };
 
-const sendBody = async (socket: Socket, bytes: number): Promise<void> => {
+const sendFilling = async (socket: Socket, bytes: number): Promise<void> => {
   for (let left = bytes; left > 0; left -= filling.length) {
     const more = socket.write(left < filling.length ? filling.subarray(0, left) : filling);
     if (!more && left > filling.length) await once(socket, 'drain');

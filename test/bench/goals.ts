@@ -1,9 +1,10 @@
-/** What issue 3 wants of the numbers. A goal that is missed fails nothing: timings are no test. */
+/** What the issues want of the numbers; `flows/goals` those of flows. A goal that is missed fails nothing: timings are no test. */
+import { flowGoals } from './flows/goals.ts';
 import type { RowName } from './options.ts';
 import { cpu, type LatencyResult, middle, peak, type Results, ratio, type Sample, slowdown, speed } from './samples.ts';
 import { type ServerName, sluiceNames } from './servers.ts';
 
-interface Goal {
+export interface Goal {
   readonly text: string;
   /** How it is written: `1.30`, `80 MiB`. */
   readonly unit: 'x' | ' MiB';
@@ -102,7 +103,7 @@ interface Reached {
 
 /** The goals that these results can tell of. */
 export const reachedGoals = (results: Results): readonly Reached[] =>
-  [...rowGoals, ...results.latency.map(latencyGoal)].flatMap((goal) => {
+  [...rowGoals, ...flowGoals, ...results.latency.map(latencyGoal)].flatMap((goal) => {
     const value = goal.reached(results);
     return value === undefined ? [] : [{ goal, value }];
   });

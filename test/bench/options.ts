@@ -2,12 +2,28 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { FlowOptions } from './flows/rounds.ts';
+import {
+  chainRow,
+  engineRow,
+  type FlowRow,
+  type FlowRowName,
+  flowRowNames,
+  imageRow,
+  photoOf,
+  sizesRow,
+} from './flows/rows.ts';
 import { chunksRow, concurrentRow, largeRow, type Row, smallRow } from './rows.ts';
 import { type ServerName, serverNames } from './servers.ts';
 
-/** Names of `--rows`, in the order in which they run. */
-const rowNames = ['large', 'chunks', 'small', 'memory', 'memory-16x', 'concurrent', 'latency'] as const;
-type Chosen = (typeof rowNames)[number];
+/** Names of `--rows`, in the order in which they run, by what `--group` calls them. */
+const groups = {
+  uploads: ['large', 'chunks', 'small', 'memory', 'memory-16x', 'concurrent', 'latency'],
+  flows: [...flowRowNames, 'idle-memory'],
+} as const;
+const groupNames = ['uploads', 'flows'] as const;
+const rowNames = [...groups.uploads, ...groups.flows] as const;
+type Chosen = (typeof groups)['uploads'][number];
 
 /** Those that compare the servers by speed, processor time and memory. */
 export type RowName = Exclude<Chosen, 'latency'>;
@@ -19,6 +35,8 @@ export interface Options {
   readonly rows: readonly { readonly id: RowName; readonly row: Row }[];
   /** Left out unless the row is chosen. */
   readonly latency?: LatencyOptions;
+  /** Left out unless one of their rows is chosen. */
+  readonly flows?: FlowOptions;
 }
 
 export interface LatencyOptions {
@@ -38,6 +56,11 @@ const numbers = {
   concurrent: [200, 8],
   requests: [1500, 50],
   photo: [6000, 1200],
+  flows: [4000, 40],
+  images: [40, 2],
+  camera: [4000, 300],
+  kept: [200, 12],
+  settle: [10, 1],
 } as const;
 type NumberName = keyof typeof numbers;
 
@@ -65,6 +88,7 @@ export const readOptions = (args: readonly string[]): Options => {
     options: {
       ...{ rounds: text, size: text, chunked: text, uploads: text },
       ...{ memory: text, concurrent: text, requests: text, photo: text },
+      ...{ flows: text, images: text, camera: text, kept: text, settle: text, group: text },
       ...{ rows: text, servers: text, short: { type: 'boolean' }, dir: { type: 'string', multiple: true } },
     },
   });
@@ -77,13 +101,40 @@ export const readOptions = (args: readonly string[]): Options => {
     'memory-16x': largeRow(16 * number('memory')),
     concurrent: concurrentRow(number('concurrent')),
   };
-  const names = chosen(values.rows, rowNames);
+  const names = chosen(values.rows ?? namesOf(values.group), rowNames);
   const latency = { requests: number('requests'), photo: number('photo') };
   return {
     rounds: number('rounds'),
     servers: chosen(values.servers, serverNames),
     directories: values.dir ?? defaultDirectories(),
-    rows: names.filter((name) => name !== 'latency').map((id) => ({ id, row: rows[id] })),
+    rows: names.filter(isUploads).map((id) => ({ id, row: rows[id] })),
     ...(names.includes('latency') && { latency }),
+    ...(names.some(isFlows) && { flows: flowOptions(names, number) }),
+  };
+};
+
+/** The rows of the groups. */
+const namesOf = (list: string | undefined): string =>
+  chosen(list, groupNames)
+    .flatMap((group) => groups[group])
+    .join();
+
+type Name = (typeof rowNames)[number];
+const isUploads = (name: Name): name is RowName => name !== 'latency' && !isFlows(name);
+const isFlows = (name: Name): boolean => groups.flows.some((one) => one === name);
+
+const flowOptions = (names: readonly Name[], number: (name: NumberName) => number): FlowOptions => {
+  const photo = photoOf(number('camera'));
+  const images = number('images');
+  const rows: Readonly<Record<FlowRowName, FlowRow>> = {
+    engine: engineRow(number('flows')),
+    image: imageRow(images, photo),
+    chain: chainRow(images, photo),
+    sizes: sizesRow(images, photo),
+  };
+  const memory = { images: number('kept'), photo, settle: 1000 * number('settle') };
+  return {
+    rows: Object.values(rows).filter(({ id }) => names.includes(id)),
+    ...(names.includes('idle-memory') && { memory }),
   };
 };

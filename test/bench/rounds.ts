@@ -1,5 +1,6 @@
 /** Does all that is asked in rounds, so that what else the machine does meets every server. */
 import { fileSystemOf } from './file-system.ts';
+import { addFlowRound, emptyFlows } from './flows/rounds.ts';
 import { latencyRequests, measureLatency } from './latency.ts';
 import type { LatencyOptions, Options } from './options.ts';
 import type { Row } from './rows.ts';
@@ -18,7 +19,8 @@ const measureRow = (row: Row, name: ServerName, directory: string): Promise<Samp
   });
 
 /** Each measurement adds to the lists of samples. */
-const emptyResults = ({ rows, servers, latency }: Options, directory: string) => ({
+const emptyResults = ({ rows, servers, latency, flows }: Options, directory: string) => ({
+  ...emptyFlows(flows),
   directory,
   fileSystem: fileSystemOf(directory),
   rows: rows.map((one) => ({ ...one, samples: emptySamples() })),
@@ -62,13 +64,15 @@ const addLatency = async (
 
 /** One result for each directory. */
 export const runRounds = async (options: Options): Promise<readonly Results[]> => {
-  const { rounds, rows, latency, directories } = options;
+  const { rounds, rows, latency, flows, directories } = options;
   const results = directories.map((directory) => emptyResults(options, directory));
   for (let round = 0; round < rounds; round += 1) {
     const servers = round % 2 === 0 ? options.servers : options.servers.toReversed();
     say(`round ${round + 1} of ${rounds}`);
     for (const index of rows.keys()) await addRow(results, index, servers);
     if (latency !== undefined) await addLatency(results, latency, servers);
+    if (flows === undefined) continue;
+    for (const result of results) await addFlowRound(result, result.directory, flows, round, say);
   }
   return results;
 };

@@ -85,6 +85,30 @@ void t.test('every other row fills every column of the chosen servers', async (t
   t.strictSame(await readdir(directory), [], 'nothing is left behind');
 });
 
+void t.test('every contestant of every row of flows fills every column, and the goals follow', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const { code, output, errors } = await bench('--short', '--group', 'flows', '--dir', directory);
+  t.equal(code, 0, errors);
+  const [flows = [], memory = [], goals = []] = tablesOf(output);
+  t.strictSame(
+    flows.slice(1).map(([name]) => name?.replace(/:.*;/, ':')),
+    [
+      ...['engine: floor', 'engine: engine'],
+      ...['image: sharp', 'image: engine', 'image: service'],
+      ...['chain: sharp, memory', 'chain: sharp, files', 'chain: engine'],
+      ...['sizes: four flows', 'sizes: one flow'],
+    ],
+  );
+  checkNumbers(t, flows);
+  t.equal(memory.length, 1 + 1);
+  checkNumbers(t, memory);
+  t.strictSame(
+    goals.slice(1).map(([goal]) => goal?.split(':')[0]),
+    ['image', 'image', 'chain', 'sizes', 'idle-memory'],
+  );
+  t.strictSame(await readdir(directory), [], 'nothing is left behind');
+});
+
 void t.test('what is not a number above 0, or no name of a row, is refused', async (t) => {
   const numbers = await bench('--rounds', 'many');
   t.equal(numbers.code, 1);
@@ -92,4 +116,7 @@ void t.test('what is not a number above 0, or no name of a row, is refused', asy
   const names = await bench('--rows', 'large,huge');
   t.equal(names.code, 1);
   t.match(names.errors, /huge is none of large, chunks/);
+  const groups = await bench('--group', 'downloads');
+  t.equal(groups.code, 1);
+  t.match(groups.errors, /downloads is none of uploads, flows/);
 });

@@ -3,10 +3,13 @@
  * interleaved run. Machines and their other work differ, so only the ratios within one run mean anything.
  *
  * `rows` and `latency` say what is done, `servers` to whom and `rounds` in which order; `client` does it, `usage` reads
- * what it has cost, `table` and `goals` print.
+ * what it has cost, `table` and `goals` print. The rows of flows are in `flows`: pictures against bare sharp, the engine
+ * against bare SQLite.
  *
- *   --rows large,chunks,small,memory,memory-16x,concurrent,latency   default: all
- *   --servers floor,tus,full,process                                 default: all; latency: Sluice only
+ *   --group uploads,flows                                            default: both
+ *   --rows large,chunks,small,memory,memory-16x,concurrent,latency   default: those of the groups
+ *          engine,image,chain,sizes,idle-memory
+ *   --servers floor,tus,full,process                                 default: all; latency: Sluice only; not flows
  *   --rounds 5         rounds; the order of the servers is reversed in every second one
  *   --dir <path>       where the servers write; may be repeated; default: the temporary directory and /dev/shm
  *   --size 1024        large: MiB in one PATCH
@@ -16,6 +19,11 @@
  *   --concurrent 200   concurrent: uploads of 8 MiB
  *   --requests 1500    latency: requests of each kind
  *   --photo 6000       latency: pixels of the widest photograph that keeps the worker children busy
+ *   --flows 4000       engine: flows
+ *   --images 40        image, chain, sizes: photographs
+ *   --camera 4000      image, chain, sizes, idle-memory: pixels of the longer side of the photograph
+ *   --kept 200         idle-memory: photographs in all
+ *   --settle 10        idle-memory: seconds without work before the memory is looked at
  *   --short            one round of small sizes: shows that everything runs, nothing else
  */
 import { availableParallelism, cpus } from 'node:os';
@@ -24,7 +32,7 @@ import { goalColumns, reachedGoals } from './goals.ts';
 import { readOptions } from './options.ts';
 import { runRounds } from './rounds.ts';
 import type { Results } from './samples.ts';
-import { formatTable, latencyColumns, rowColumns } from './table.ts';
+import { flowColumns, formatTable, latencyColumns, memoryColumns, rowColumns } from './table.ts';
 
 const options = readOptions(process.argv.slice(2));
 const { rounds, servers, rows, directories } = options;
@@ -38,6 +46,8 @@ const printDirectory = (results: Results): void => {
   console.log(`\n## ${results.fileSystem} at ${results.directory}`);
   print(rowColumns(servers), results.rows);
   print(latencyColumns, results.latency);
+  print(flowColumns(results.flows), results.flows);
+  print(memoryColumns, results.memory);
   print(goalColumns, reachedGoals(results));
 };
 

@@ -1,4 +1,5 @@
 /** What was measured, and the numbers that stand for it. */
+import type { FlowResults } from './flows/rounds.ts';
 import type { RowName } from './options.ts';
 import type { Row } from './rows.ts';
 import type { ServerName } from './servers.ts';
@@ -43,7 +44,7 @@ export interface LatencyResult {
 }
 
 /** Of one directory. */
-export interface Results {
+export interface Results extends FlowResults {
   readonly directory: string;
   readonly fileSystem: string;
   readonly rows: readonly RowResult[];

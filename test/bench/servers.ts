@@ -52,17 +52,19 @@ const start = (name: ServerName, directory: string): Promise<Server> => {
   return startSluice(directory, name);
 };
 
-/** Runs `work` against a server whose directory is made below `parent`. */
-export const withServer = async <T>(
-  name: ServerName,
-  parent: string,
-  work: (server: Server) => Promise<T>,
-): Promise<T> => {
+/** Runs `work` with a directory that is made below `parent` and removed when it is done. */
+export const withDirectory = async <T>(parent: string, work: (directory: string) => Promise<T>): Promise<T> => {
   const directory = await mkdtemp(join(parent, 'sluice-bench-'));
   try {
-    const server = await start(name, directory);
-    return await work(server).finally(() => server.stop());
+    return await work(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 };
+
+/** Runs `work` against a server whose directory is made below `parent`. */
+export const withServer = <T>(name: ServerName, parent: string, work: (server: Server) => Promise<T>): Promise<T> =>
+  withDirectory(parent, async (directory) => {
+    const server = await start(name, directory);
+    return work(server).finally(() => server.stop());
+  });

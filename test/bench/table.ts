@@ -1,8 +1,12 @@
 /** From samples to Markdown tables. */
+
+import type { MemorySample } from './flows/memory.ts';
+import type { FlowResult } from './flows/rounds.ts';
 import {
   cpu,
   type LatencyResult,
   type LatencySample,
+  type Measure,
   median,
   middle,
   peak,
@@ -67,4 +71,28 @@ export const latencyColumns: Columns<LatencyResult> = {
   'busy p99': middleLatency(({ busy }) => busy.p99),
   'p99 busy/idle': ({ samples }) => times(slowdown(samples)),
   'cores of the least busy child': middleLatency(({ cores }) => cores),
+};
+
+/** Each contestant of each row; ratios are to the first of the row, which is among `all`. */
+export const flowColumns = (all: readonly FlowResult[]): Columns<FlowResult> => {
+  const toFirst =
+    (measure: Measure) =>
+    ({ row, samples }: FlowResult) =>
+      times(ratio(samples, all.find((one) => one.row === row)?.samples ?? samples, measure));
+  return {
+    flows: ({ row, contestant }) => `${row.id}: ${row.name}; ${contestant}`,
+    'a second': ({ row, samples }) => `${middle(samples, speed).toFixed(2)} ${row.unit}`,
+    'to the first': toFirst(speed),
+    'CPU ms each': ({ samples }) => (1000 * middle(samples, cpu)).toFixed(2),
+    'CPU to the first': toFirst(cpu),
+    'peak MiB': ({ samples }) => middle(samples, peak).toFixed(0),
+  };
+};
+
+/** In each round. */
+export const memoryColumns: Columns<MemorySample> = {
+  'idle-memory (MiB)': () => 'the service without its workers',
+  'after the first images': ({ warm }) => warm.toFixed(0),
+  'after all': ({ after }) => after.toFixed(0),
+  'all/first': ({ warm, after }) => times(after / warm),
 };

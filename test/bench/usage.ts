@@ -33,9 +33,14 @@ export const childSeconds = (pid: number): readonly number[] =>
 export const cpuSeconds = (pid: number): number =>
   childSeconds(pid).reduce((sum, seconds) => sum + seconds, ticksOf(pid) / ticksPerSecond);
 
+const mebibytes = (pid: number, field: 'VmHWM' | 'VmRSS'): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
+
 /** The most memory that the process itself has held at once, MiB. */
-export const peakMemory = (pid: number): number =>
-  Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
+export const peakMemory = (pid: number): number => mebibytes(pid, 'VmHWM');
+
+/** The memory that the process itself holds now, MiB. */
+export const residentMemory = (pid: number): number => mebibytes(pid, 'VmRSS');
 
 /** Resolves once the process and its children have started and have nothing to do any more, or after five seconds. */
 export const idle = async (pid: number): Promise<void> => {
