@@ -11,7 +11,7 @@ const files = (folder: string): string[] =>
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 
 /** Layers of tests that look at the whole and so mirror no source file. */
-const wholes = ['acceptance', 'bench', 'conformance', 'faults', 'flows', 'guards', 'services', 'support'];
+const wholes = ['acceptance', 'bench', 'conformance', 'corpora', 'faults', 'flows', 'guards', 'services', 'support'];
 
 /** Tests of what several files of a folder do together. */
 const together = ['test/engine/semantics.test.ts', 'test/engine/property.test.ts'];
