@@ -21,14 +21,7 @@ t.test('every format is known by its first bytes', async (t) => {
 
 t.test('what is no picture has none', async (t) => {
   const path = join(await temporaryDirectory(t), 'file');
-  const others = [
-    '',
-    'Dear reader',
-    '%PDF-1.7\n%',
-    'RIFF\x10\0\0\0WAVEfmt ',
-    'II*\0\x10\0\0\0CR\x02\0',
-    '\0\0\0\x18ftypheic',
-  ];
+  const others = ['', 'Dear reader', '%PDF-1.7\n%', 'RIFF\x10\0\0\0WAVEfmt ', '\0\0\0\x18ftypheic'];
   for (const text of others) {
     await writeFile(path, text, 'latin1');
     t.equal(await signatureOf(path), undefined, text);
