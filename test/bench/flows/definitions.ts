@@ -19,7 +19,7 @@ const web = { type: 'optimize', options: { format: 'webp', quality: 80, effort: 
 const width = (pixels: number) => ({ type: 'resize', options: { width: pixels } });
 
 /** Pixels. */
-const widths = [1600, 1200, 800, 400] as const;
+export const widths = [1600, 1200, 800, 400] as const;
 const names = widths.map((pixels) => `only-${pixels}`);
 
 const fourSizes: FlowDefinition = {

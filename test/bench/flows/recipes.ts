@@ -1,6 +1,7 @@
 /** What the flows of `definitions` do, written by hand in sharp. */
 import { rm } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
+import { widths } from './definitions.ts';
 
 /** From file to file. */
 export type Recipe = (from: string, to: string) => Promise<unknown>;
@@ -42,8 +43,16 @@ const throughFiles: Recipe = async (from, to) => {
   for (const path of paths) await rm(path);
 };
 
+/** Decodes once, as large as the largest. */
+const sizes: Recipe = async (from, to) => {
+  const { data, info } = await width(open(from), widths[0]).raw().toBuffer({ resolveWithObject: true });
+  const raw = { width: info.width, height: info.height, channels: info.channels };
+  for (const pixels of widths) await toWeb(width(sharp(data, { raw }), pixels), `${to}.${pixels}`);
+};
+
 export const recipes = {
   image: (from: string, to: string) => toWeb(width(open(from), 1024), to),
   'chain-memory': throughMemory,
   'chain-files': throughFiles,
+  sizes,
 } as const satisfies Readonly<Record<string, Recipe>>;

@@ -107,4 +107,5 @@ export const sizesRow = (images: number, photo: Photo): FlowRow =>
   pictureRow('sizes', `${photo.name} to four sizes of WebP`, images, {
     'four flows': engine(photo, ...singleSizes),
     'one flow': engine(photo, 'four-sizes'),
+    sharp: bare(photo, 'sizes'),
   });
