@@ -48,14 +48,15 @@ const deliver = async (deps: EngineDeps, session: Session, unit: Unit, steps: St
 
 /** Begins only when it can be decided here: a node that waits for a worker has not begun. */
 const decide = async (deps: EngineDeps, session: Session, unit: Unit, steps: Steps): Promise<Delivery | undefined> => {
+  let passed: Delivery | undefined;
   try {
-    const passed = passFiles(deps, session, unit);
-    if (passed !== undefined) await steps.begin();
-    return passed;
+    passed = passFiles(deps, session, unit);
   } catch (error) {
     await steps.begin();
     throw error;
   }
+  if (passed !== undefined) await steps.begin();
+  return passed;
 };
 
 const runSteps = async (

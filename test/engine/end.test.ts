@@ -3,18 +3,13 @@ import t from 'tap';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { DataStore } from '../../src/ports/data-store.ts';
 import { deliver, engineRig } from '../support/engine-rig.ts';
+import { interpose } from '../support/interpose.ts';
 import { edgesOf, flowOf, node, startWith, statusOf } from '../support/step-flows.ts';
 import { gate, quiet, until as reached } from '../support/wait.ts';
 
-/** The store with other ways of doing some things. */
-const storeWith =
-  (change: (store: DataStore) => Partial<DataStore>) =>
-  (store: DataStore): DataStore =>
-    new Proxy(store, { get: (target, name) => Reflect.get({ ...change(target) }, name) ?? Reflect.get(target, name) });
-
 t.test('a job that has all its outputs is complete although its rubbish cannot be removed yet', async (t) => {
   let isBroken = true;
-  const wrapData = storeWith((store) => ({
+  const wrapData = interpose<DataStore>((store) => ({
     remove: (key) => (isBroken ? Promise.reject(new ServiceError('STORAGE_ERROR', 'for a moment')) : store.remove(key)),
   }));
   const flow = flowOf({ a: node(), b: node() }, edgesOf('in a', 'a b'));
@@ -32,7 +27,7 @@ t.test('a job that is tried again at once loses nothing to the end of its first 
   const [listed, go] = [gate(), gate()];
   let isBroken = true;
   let lists = 0;
-  const wrapData = storeWith((store) => ({
+  const wrapData = interpose<DataStore>((store) => ({
     list: async (prefix) => {
       const keys = await store.list(prefix);
       // What the failed life has left, as it sees it; its removal takes its time.

@@ -1,7 +1,10 @@
 import t from 'tap';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
+import type { EventBroadcaster } from '../../src/ports/event-broadcaster.ts';
+import type { KvStore } from '../../src/ports/kv-store.ts';
 import { deliver, engineRig, type Script } from '../support/engine-rig.ts';
-import { edgesOf, flowOf, node, startWith, untilAborted } from '../support/step-flows.ts';
+import { interpose } from '../support/interpose.ts';
+import { attemptOf, edgesOf, flowOf, node, startWith, untilAborted } from '../support/step-flows.ts';
 import { gate, until as reached } from '../support/wait.ts';
 
 const edge = (source: string, target: string) => ({ source, target });
@@ -136,4 +139,35 @@ t.test('a job that was stopped when its service was killed goes on at once when 
   const before = performance.now();
   await second.until(id, 'completed');
   t.ok(performance.now() - before < 2000);
+});
+
+t.test('a node that needs no worker begins once, though the job is stopped and resumed as it begins', async (t) => {
+  let left = 2;
+  const wrapRecords = interpose<KvStore>((store) => ({
+    commit: async (change) => {
+      const begins = change.events?.some((event) => event.type === 'node_started' && event.nodeId === 'j');
+      if (left === 2 && begins) {
+        await rig.engine.pause(id, undefined);
+        left = 1;
+      }
+      return store.commit(change);
+    },
+    get: async (collection, key) => {
+      const entry = await store.get(collection, key);
+      // The holder has just read that the job was stopped; by the time of its next look that is over.
+      if (left === 1 && collection === 'jobs') {
+        left = 0;
+        await rig.engine.unpause(id, undefined);
+      }
+      return entry;
+    },
+  }));
+  const wrapEvents = interpose<EventBroadcaster>(() => ({ notify: async () => {} }));
+  const passing = flowOf({ j: node('join') }, edgesOf('in j'));
+  const rig = await engineRig(t, { flows: [passing], script: async () => [], wrapRecords, wrapEvents });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await rig.upload('hi') } };
+  const id = 'job';
+  await rig.engine.start({ flowId: 'f', storageId: 'default', clientId: undefined, inputs, jobId: id });
+  const job = await rig.until(id, 'completed', 'paused');
+  t.strictSame([job.status, attemptOf(job, 'j')], ['completed', 1]);
 });
