@@ -135,30 +135,28 @@ const leave = async (
     return left ? 'done' : 'continue';
   }
   const retries = job.tasks.filter((task) => task.status === 'retrying').map((task) => task.retryAt ?? 0);
-  if (retries.length > 0) return waitForRetry(session, Math.min(...retries) - deps.clock.now(), interrupts);
-  // Only inputs are open. A wake-up that came meanwhile may be about one of them, so look again before leaving.
-  const paused = await session.update((latest) =>
-    latest.wakes === wakes && !isHeldBack(latest) ? pause(latest) : undefined,
-  );
-  return paused ? 'done' : 'continue';
+  const wait = retries.length === 0 ? undefined : Math.min(...retries) - deps.clock.now();
+  if (wait !== undefined && wait <= longestWaitMs) {
+    await rest(wait, interrupts);
+    return 'continue';
+  }
+  return letGo(session, wakes, wait);
+};
+
+/** Gives the job back, to be looked at in `wait` milliseconds, or as soon as one of its inputs comes. */
+const letGo = async (session: Session, wakes: number, wait: number | undefined): Promise<QueueOutcome | 'continue'> => {
+  // A wake-up that came meanwhile may be about an open input, and its entry found the job held: look again.
+  const left = await session.update((latest) => {
+    if (latest.wakes !== wakes || isHeldBack(latest)) return undefined;
+    return wait === undefined ? pause(latest) : { value: withoutLease(latest) };
+  });
+  if (!left) return 'continue';
+  return wait === undefined ? 'done' : { delayMs: wait };
 };
 
 const pause = (job: JobRecord) => {
   const value: JobRecord = { ...withoutLease(job), status: 'paused', pauseReason: 'uploads' };
   return { value, events: [{ type: 'flow_paused' as const }] };
-};
-
-const waitForRetry = async (
-  session: Session,
-  ms: number,
-  interrupts: readonly Promise<void>[],
-): Promise<QueueOutcome | 'continue'> => {
-  if (ms <= longestWaitMs) {
-    await rest(ms, interrupts);
-    return 'continue';
-  }
-  const left = await session.update((job) => (isHeldBack(job) ? undefined : { value: withoutLease(job) }));
-  return left ? { delayMs: ms } : 'continue';
 };
 
 /** Until something comes in between, but never for long: no wake-up is needed to look again. */

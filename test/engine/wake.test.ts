@@ -1,10 +1,13 @@
 /** Wake-ups that come while the job is held, or as its holder leaves, are never lost. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import type { JobRecord } from '../../src/domain/job.ts';
 import type { EventBroadcaster } from '../../src/ports/event-broadcaster.ts';
-import { deliver, engineRig, type Rig } from '../support/engine-rig.ts';
-import { edgesOf, flowOf, input, node, statusOf, untilAborted } from '../support/step-flows.ts';
-import { gate } from '../support/wait.ts';
+import type { KvStore } from '../../src/ports/kv-store.ts';
+import { deliver, engineRig, type Rig, type Script } from '../support/engine-rig.ts';
+import { interpose } from '../support/interpose.ts';
+import { edgesOf, flowOf, input, node, passing, statusOf, untilAborted } from '../support/step-flows.ts';
+import { gate, quiet, until as reached } from '../support/wait.ts';
 
 const nodes = { late: input, a: node(), b: node() };
 const flow = flowOf(nodes, edgesOf('in a', 'late b'));
@@ -66,4 +69,30 @@ t.test('an input that comes as the holder leaves is not overlooked', async (t) =
     );
   }
   t.strictSame(rig.errors, []);
+});
+
+t.test('nor is one that comes as the holder leaves to wait for a retry', async (t) => {
+  let uploadId = '';
+  const wrapRecords = interpose<KvStore>((store) => ({
+    commit: async (change) => {
+      const job = change.collection === 'jobs' ? (change.value as JobRecord) : undefined;
+      if (uploadId !== '' && job?.status === 'running' && job.lease === undefined) {
+        const late = uploadId;
+        uploadId = '';
+        await rig.append(late, 'hi');
+        // Its entry finds the job held, and is gone.
+        await quiet();
+      }
+      return store.commit(change);
+    },
+  }));
+  const script: Script = async (task) => {
+    if (task.nodeId === 'a') throw passing();
+    return deliver(task, 'x');
+  };
+  const rig = await engineRig(t, { flows: [flow], script, wrapRecords, wrapEvents: mute, retryDelay: 30_000 });
+  const started = await startJob(rig);
+  uploadId = started.uploadId;
+  await reached(async () => statusOf(await rig.job(started.id), 'b') === 'completed', 4000);
+  t.equal(statusOf(await rig.job(started.id), 'a'), 'retrying');
 });
