@@ -27,11 +27,6 @@ export const createAddInput =
     const flow = await definitionOf(deps, entry.value);
     requireAccepted(flow, nodeId, { type: upload.type ?? '', size: upload.size });
     const created = await deps.uploads.create(upload);
-    try {
-      await attachUpload(deps, entry, nodeId, maxFilesOf(flow, nodeId), { id: created.id, owned: true });
-    } catch (error) {
-      await deps.uploads.abandon(created.id);
-      throw error;
-    }
+    await attachUpload(deps, entry, nodeId, maxFilesOf(flow, nodeId), { id: created.id, owned: true });
     return created;
   };

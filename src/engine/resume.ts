@@ -64,7 +64,10 @@ const attach = async (
   await attachUpload(deps, entry, nodeId, maxFilesOf(flow, nodeId), await openInput(deps, context, nodeId, operation));
 };
 
-/** Puts the upload among those of the input: in place of an untouched placeholder, else behind the others. */
+/**
+ * Puts the upload among those of the input: in place of an untouched placeholder, else behind the others. Throws
+ * `INVALID_JOB_STATE` when the input takes no more, and gives the upload up if the job has made it.
+ */
 export const attachUpload = async (
   deps: EngineDeps,
   entry: Entry<JobRecord>,
@@ -73,14 +76,31 @@ export const attachUpload = async (
   ref: InputRef,
 ): Promise<void> => {
   const placeholder = await findPlaceholder(deps, entry.value, nodeId);
-  const attached = await updateJob(deps, entry, (job) => {
-    const uploads = findTask(job, nodeId)?.uploads ?? [];
-    if (isEnded(job) || uploads.some(({ id }) => id === ref.id)) return undefined;
-    const others = uploads.filter(({ id }) => id !== placeholder);
-    if (others.length >= maxFiles) throw new ServiceError('INVALID_JOB_STATE', `Input "${nodeId}" has all its files`);
-    return { value: withTask(job, nodeId, { uploads: [...others, ref] }) };
-  });
+  const attached = await updateJob(deps, entry, (job) => withUpload(job, nodeId, maxFiles, ref, placeholder)).catch(
+    async (error: unknown) => {
+      if (ref.owned) await deps.uploads.abandon(ref.id);
+      throw error;
+    },
+  );
   if (attached !== undefined && placeholder !== undefined) await deps.uploads.abandon(placeholder);
+};
+
+const withUpload = (
+  job: JobRecord,
+  nodeId: string,
+  maxFiles: number,
+  ref: InputRef,
+  placeholder: string | undefined,
+): { readonly value: JobRecord } | undefined => {
+  const task = findTask(job, nodeId);
+  const uploads = task?.uploads ?? [];
+  if (uploads.some(({ id }) => id === ref.id)) return undefined;
+  const others = uploads.filter(({ id }) => id !== placeholder);
+  // It may have got them while this upload was being made.
+  if (isEnded(job) || task === undefined || isTaskSettled(task) || others.length >= maxFiles) {
+    throw new ServiceError('INVALID_JOB_STATE', `Input "${nodeId}" has all its files`);
+  }
+  return { value: withTask(job, nodeId, { uploads: [...others, ref] }) };
 };
 
 /** The upload that was made because the client had said nothing, as long as no byte has come for it. */

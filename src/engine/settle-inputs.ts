@@ -1,5 +1,13 @@
 import { ServiceError } from '../domain/errors.ts';
-import { isHeldBack, isTaskSettled, type JobFile, type JobRecord, type TaskRecord, withTask } from '../domain/job.ts';
+import {
+  findTask,
+  isHeldBack,
+  isTaskSettled,
+  type JobFile,
+  type JobRecord,
+  type TaskRecord,
+  withTask,
+} from '../domain/job.ts';
 import { isSettled } from '../domain/upload.ts';
 import { toJobFile } from './inputs.ts';
 import type { EngineDeps } from './records.ts';
@@ -28,10 +36,16 @@ export const settleInputs = async (deps: EngineDeps, session: Session): Promise<
         { type: 'node_completed' as const, nodeId },
       ],
     });
-    // Somebody may have stopped the job meanwhile; then it waits with all else.
-    await session.update((job) => (isHeldBack(job) ? undefined : settled(job)));
+    // Somebody may have stopped the job meanwhile; then it waits with all else. Or the input has got one more file.
+    await session.update((job) =>
+      isHeldBack(job) || !hasSameUploads(task, findTask(job, nodeId)) ? undefined : settled(job),
+    );
   }
 };
+
+const hasSameUploads = (one: TaskRecord, other: TaskRecord | undefined): boolean => uploadIds(one) === uploadIds(other);
+
+const uploadIds = (task: TaskRecord | undefined): string => (task?.uploads ?? []).map(({ id }) => id).join();
 
 const collectFiles = async (
   deps: EngineDeps,

@@ -2,7 +2,10 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
-import { deliver, engineRig } from '../support/engine-rig.ts';
+import type { UploadRecord } from '../../src/domain/upload.ts';
+import type { KvStore } from '../../src/ports/kv-store.ts';
+import { deliver, engineRig, type RigOptions } from '../support/engine-rig.ts';
+import { interpose } from '../support/interpose.ts';
 
 const flow: FlowDefinition = {
   flowId: 'one',
@@ -10,7 +13,7 @@ const flow: FlowDefinition = {
   nodes: { in: { type: 'file-input', options: { maxFiles: 2 } }, work: { type: 'step' } },
   edges: [{ source: 'in', target: 'work' }],
 };
-const rig = (t: Parameters<typeof engineRig>[0], options: { readonly uploadTtl?: number } = {}) =>
+const rig = (t: Parameters<typeof engineRig>[0], options: Pick<RigOptions, 'uploadTtl' | 'wrapRecords'> = {}) =>
   engineRig(t, { flows: [flow], script: (task) => deliver(task, `${task.files.length}`), ...options });
 const base = { flowId: 'one', storageId: 'default', clientId: undefined };
 const target = { nodeId: 'in', clientId: undefined };
@@ -134,4 +137,55 @@ t.test('an upload created with `flow` is one more file of the input, up to its m
   await append(first.id, 'a');
   const job = await until(started.id, 'completed');
   t.equal(job.tasks[0]?.files?.length, 2);
+});
+
+const link = (jobId: string) => ({
+  ...{ storageId: 'default', size: 1, type: 'text/plain' },
+  flow: { flowId: 'one', jobId, nodeId: 'in' },
+});
+
+t.test('a file that is added as the input has all that it waited for is waited for too', async (t) => {
+  const added = Promise.withResolvers<UploadRecord>();
+  let isArmed = true;
+  const wrapRecords = interpose<KvStore>((store) => ({
+    commit: async (change) => {
+      const settles = change.events?.find((event) => event.type === 'node_completed');
+      if (isArmed && settles !== undefined) {
+        isArmed = false;
+        added.resolve(await engine.addInput(link(change.id)));
+      }
+      return store.commit(change);
+    },
+  }));
+  const { engine, append, until } = await rig(t, { wrapRecords });
+  const { id } = await engine.start(base);
+  await append((await engine.addInput(link(id))).id, 'a');
+  await append((await added.promise).id, 'b');
+  t.equal((await until(id, 'completed')).tasks[0]?.files?.length, 2);
+});
+
+t.test('one that is added too late is refused, and nothing is left of it', async (t) => {
+  let [jobId, first, late] = ['', '', ''];
+  const wrapRecords = interpose<KvStore>((store) => ({
+    commit: async (change) => {
+      const version = await store.commit(change);
+      if (first === '' || late !== '' || change.collection !== 'uploads' || change.id === first) return version;
+      late = change.id;
+      await append(first, 'a');
+      await until(jobId, 'completed');
+      return version;
+    },
+  }));
+  const { engine, append, until, uploads } = await rig(t, { wrapRecords });
+  for (const way of ['addInput', 'resume'] as const) {
+    [first, late] = ['', ''];
+    const { id } = await engine.start(base);
+    jobId = id;
+    first = (await engine.addInput(link(id))).id;
+    const newData = { operation: 'init' as const, metadata: { mimeType: 'text/plain', size: 1 } };
+    const add = async () =>
+      way === 'resume' ? engine.resume({ ...target, jobId, newData }) : engine.addInput(link(id));
+    await t.rejects(add(), { code: 'INVALID_JOB_STATE' }, way);
+    await t.rejects(uploads.get(late, undefined), { code: 'FILE_NO_LONGER_EXISTS' }, way);
+  }
 });
