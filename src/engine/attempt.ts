@@ -3,7 +3,7 @@ import { errorTable, ServiceError, toServiceError } from '../domain/errors.ts';
 import type { EventError } from '../domain/event.ts';
 import { findTask, type JobRecord, type TaskRecord, toCutOff, toPending, withTask } from '../domain/job.ts';
 import { garbageAfter } from './plan.ts';
-import type { EngineDeps } from './records.ts';
+import { type EngineDeps, reportCause } from './records.ts';
 import { type Delivery, passFiles, runInWorker } from './run-node.ts';
 import type { Session } from './session.ts';
 import type { Release } from './slots.ts';
@@ -137,12 +137,16 @@ const retryOrFail = async (
   const facts = Object.keys(details).length === 0 ? {} : { details };
   const told = { code: error.code, message: error.message, nodeId: String(nodeId), ...facts };
   const crashes = (findTask(session.job, told.nodeId)?.crashes ?? 0) + (error.code === 'NODE_CRASHED' ? 1 : 0);
-  if (isWorthATry(deps, session, told, crashes)) return tryAgain(deps, session, unit, told, crashes);
-  if (session.flow.nodes[told.nodeId]?.onError === 'skip') return skipFailed(deps, session, unit, told);
-  throw new ServiceError(error.code, error.message, {
-    details: { ...details, nodeId: told.nodeId },
-    cause: error.cause ?? error,
-  });
+  const isTriedAgain = isWorthATry(deps, session, told, crashes);
+  if (!isTriedAgain && session.flow.nodes[told.nodeId]?.onError !== 'skip') {
+    throw new ServiceError(error.code, error.message, {
+      details: { ...details, nodeId: told.nodeId },
+      cause: error.cause,
+    });
+  }
+  // Where the job goes on, nobody else tells what is behind it.
+  reportCause(deps, session.job, told.nodeId, error);
+  return isTriedAgain ? tryAgain(deps, session, unit, told, crashes) : skipFailed(deps, session, unit, told);
 };
 
 type NodeError = EventError & { readonly nodeId: string };

@@ -4,7 +4,7 @@ import type { ServiceEvent } from '../domain/event.ts';
 import { isEnded, isSaved, isTaskSettled, type JobRecord, toCutOff, withoutLease, withTask } from '../domain/job.ts';
 import type { QueueOutcome } from '../ports/job-queue.ts';
 import { collectOutputs } from './plan.ts';
-import type { EngineDeps } from './records.ts';
+import { type EngineDeps, reportCause } from './records.ts';
 import { HoldEnded, type Session } from './session.ts';
 import { keptKeys, sweep, sweepFiles } from './sweep.ts';
 
@@ -81,7 +81,7 @@ const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, 
   const nodeId = typeof named === 'string' ? named : slowest;
   const facts = Object.keys(details).length === 0 ? {} : { details };
   const told = { code: error.code, message: error.message, nodeId, ...facts };
-  if (error.code === 'INTERNAL_ERROR') deps.onError(error.cause ?? error, { jobId: session.job.id, nodeId });
+  reportCause(deps, session.job, nodeId, error);
   const failed = (job: JobRecord): JobRecord => {
     const named = withTask(withoutLease(job), nodeId, { status: 'failed', error: told, endedAt: now(deps) });
     const { pauseReason: _, ...rest } = named;

@@ -1,6 +1,6 @@
 /** Reading and changing job records: what every use case of this folder starts from. */
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../domain/errors.ts';
+import { errorTable, ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import { isEnded, type JobRecord } from '../domain/job.ts';
@@ -138,6 +138,17 @@ export const pinDefinition = async (deps: Pick<EngineDeps, 'kvStore'>, flow: Flo
   // A definition is never changed, so losing to another writer is as good as winning.
   await deps.kvStore.commit({ collection: 'definitions', id: hash, value: flow, expectedVersion: 0 });
   return hash;
+};
+
+/** What is behind an error that clients cannot help, and of which they hear only that there was one. */
+export const reportCause = (
+  deps: Pick<EngineDeps, 'onError'>,
+  job: JobRecord,
+  nodeId: string,
+  error: ServiceError,
+): void => {
+  const { code, cause = code === 'INTERNAL_ERROR' ? error : undefined } = error;
+  if (cause !== undefined && errorTable[code].status >= 500) deps.onError(cause, { jobId: job.id, nodeId, code });
 };
 
 /** What a change makes of a job, and what it tells; `undefined`: nothing is to be changed. */

@@ -1,5 +1,6 @@
 /** What takes a try of a node, and what does not. */
 import t from 'tap';
+import { ServiceError } from '../../src/domain/errors.ts';
 import type { KvStore } from '../../src/ports/kv-store.ts';
 import { deliver, deliverAll, engineRig } from '../support/engine-rig.ts';
 import {
@@ -132,4 +133,22 @@ t.test('a file stays for as long as a chain that reads it may have to read it ag
   await crashed.passed;
   const job = await rig.until(id, 'completed', 'failed');
   t.strictSame([job.status, job.error], ['completed', undefined]);
+});
+
+t.test('what is behind an error is told of where the job goes on, too', async (t) => {
+  const flow = flowOf({ a: node('step', { onError: 'skip', retries: 1 }), b: node() }, edgesOf('in a', 'in b'));
+  const { script } = counting(async (task, time) => {
+    if (task.nodeId === 'a') throw new Error(`the mistake, time ${time}`);
+    if (time === 1) throw new ServiceError('STORAGE_ERROR', undefined, { cause: new Error('the disk is gone') });
+    if (time === 2) throw passing();
+    return deliver(task, 'x');
+  });
+  const rig = await engineRig(t, { flows: [flow], script });
+  const job = await rig.until(await startWith(rig), 'completed', 'failed');
+  t.strictSame([job.status, job.warnings], ['completed', ['a: INTERNAL_ERROR: Something went wrong']]);
+  t.strictSame(
+    rig.errors.map((error) => (error as Error).message).sort(),
+    ['the disk is gone', 'the mistake, time 1', 'the mistake, time 2'],
+    'but not of one that has said all there is to say',
+  );
 });
