@@ -1,4 +1,4 @@
-import { isEnded, isTaskSettled, type JobRecord, withoutLease } from '../domain/job.ts';
+import { isEnded, isSaved, type JobRecord, withoutLease } from '../domain/job.ts';
 import { type EngineDeps, findJob, updateJob } from './records.ts';
 import { sweepEnded } from './sweep.ts';
 
@@ -16,11 +16,12 @@ export const createCancelJob =
       if (isEnded(job)) return undefined;
       const { pauseReason: _, ...rest } = withoutLease(job);
       const endedAt = new Date(deps.clock.now()).toISOString();
-      const tasks = job.tasks.map((task) => (isTaskSettled(task) ? task : { ...task, status: 'cancelled' as const }));
+      const tasks = job.tasks.map((task) => (isSaved(task) ? task : { ...task, status: 'cancelled' as const }));
       const value: JobRecord = { ...rest, tasks, status: 'cancelled', endedAt, epoch: job.epoch + 1, leftovers: true };
       return { value, events: [{ type: 'flow_cancelled' }] };
     });
     if (cancelled === undefined) return (await findJob(deps, jobId, clientId)).value;
-    await sweepEnded(deps, cancelled);
+    // It is cancelled, whatever becomes of its rubbish: recovery tries again.
+    await sweepEnded(deps, cancelled).catch((error: unknown) => deps.onError(error, { jobId }));
     return cancelled.value;
   };
