@@ -41,7 +41,7 @@ const recover = async (deps: EngineDeps, id: string): Promise<void> => {
 /** Removes what an ended job has left behind, and in the end the job. */
 const retire = (deps: EngineDeps, entry: Entry<JobRecord>): Promise<void> => {
   const isPast = (at: number | undefined) => at !== undefined && at <= deps.clock.now();
-  if (isPast(removeAt(deps, entry.value))) return removeJob(deps, entry.value);
+  if (isPast(removeAt(deps, entry.value))) return removeJob(deps, entry);
   const { leftovers, swept } = entry.value;
   if (isPast(sweepAt(deps, entry.value)) || (swept && leftovers)) return sweepFailed(deps, entry);
   if (leftovers) return sweepEnded(deps, entry);

@@ -48,14 +48,20 @@ export const sweepEnded = async (deps: EngineDeps, ended: Entry<JobRecord>): Pro
   await updateJob(deps, ended, ({ leftovers, ...value }) => (leftovers === undefined ? undefined : { value }));
 };
 
-/** The time of a failed job to be tried again is over: only its record stays. */
-export const sweepFailed = async (deps: EngineDeps, failed: Entry<JobRecord>): Promise<void> => {
-  // First the record: whoever has it tried again meanwhile is sooner or later than this, not in the middle.
-  const swept = await updateJob(deps, failed, (job) =>
+/**
+ * Before the files the record: whoever has the job tried again meanwhile is sooner or later than this, not in the
+ * middle. `undefined`: sooner.
+ */
+const endRetries = (deps: EngineDeps, failed: Entry<JobRecord>): Promise<Entry<JobRecord> | undefined> =>
+  updateJob(deps, failed, (job) =>
     job.status === 'failed' && job.epoch === failed.value.epoch
       ? { value: { ...job, swept: true, leftovers: true } }
       : undefined,
   );
+
+/** The time of a failed job to be tried again is over: only its record stays. */
+export const sweepFailed = async (deps: EngineDeps, failed: Entry<JobRecord>): Promise<void> => {
+  const swept = await endRetries(deps, failed);
   if (swept === undefined) return;
   await sweepUploads(deps, swept.value, nothing);
   await sweepFiles(deps, swept.value, nothing);
@@ -63,7 +69,9 @@ export const sweepFailed = async (deps: EngineDeps, failed: Entry<JobRecord>): P
 };
 
 /** Removes an ended job, its outputs, and the uploads that it made. */
-export const removeJob = async (deps: EngineDeps, job: JobRecord): Promise<void> => {
+export const removeJob = async (deps: EngineDeps, ended: Entry<JobRecord>): Promise<void> => {
+  const job = ended.value;
+  if (job.status === 'failed' && (await endRetries(deps, ended)) === undefined) return;
   await sweepUploads(deps, job, nothing);
   await sweepFiles(deps, job, nothing);
   await deps.kvStore.remove('jobs', job.id);

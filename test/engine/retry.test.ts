@@ -1,7 +1,9 @@
 import t from 'tap';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
+import type { DataStore } from '../../src/ports/data-store.ts';
 import { deliver, engineRig, type Script } from '../support/engine-rig.ts';
+import { interpose } from '../support/interpose.ts';
 import { until as reached } from '../support/wait.ts';
 
 const edge = (source: string, target: string) => ({ source, target });
@@ -100,6 +102,29 @@ t.test('a job is removed with all that it has made when its results are kept for
   await t.rejects(rig.job(id), { code: 'FLOW_JOB_NOT_FOUND' });
   t.strictSame(await rig.keys('jobs/'), []);
   t.equal((await rig.keys('uploads/')).length, 1, "the user's own upload stays");
+});
+
+t.test('a failed job that is being removed is not tried again', async (t) => {
+  let removed = '';
+  let answer: unknown;
+  const wrapData = interpose<DataStore>((store) => ({
+    list: async (prefix) => {
+      const id = removed;
+      removed = '';
+      if (id !== '') answer = await rig.engine.retry(id, undefined).catch((error: unknown) => error);
+      return store.list(prefix);
+    },
+  }));
+  const { script } = failing(new Set(['b']));
+  const rig = await engineRig(t, { flows: [flow], script, wrapData, retention: { result: 1 } });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await rig.upload('hi') } };
+  const { id } = await rig.engine.start({ ...base, inputs });
+  await rig.until(id, 'failed');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  removed = id;
+  await rig.engine.recover(Date.now());
+  t.match(answer, { code: 'FILE_NO_LONGER_EXISTS' });
+  await t.rejects(rig.job(id), { code: 'FLOW_JOB_NOT_FOUND' });
 });
 
 t.test('a node that may fail is skipped with a warning, and so is what it alone feeds', async (t) => {
