@@ -53,11 +53,30 @@ export interface FlowDefinition {
   readonly edges: readonly FlowEdge[];
 }
 
-export const incomingEdges = (flow: FlowDefinition, nodeId: string): readonly FlowEdge[] =>
-  flow.edges.filter((edge) => edge.target === nodeId);
+export const incomingEdges = ({ edges }: FlowDefinition, nodeId: string): readonly FlowEdge[] =>
+  edgesByEnd(edges).incoming.get(nodeId) ?? [];
 
-export const outgoingEdges = (flow: FlowDefinition, nodeId: string): readonly FlowEdge[] =>
-  flow.edges.filter((edge) => edge.source === nodeId);
+export const outgoingEdges = ({ edges }: FlowDefinition, nodeId: string): readonly FlowEdge[] =>
+  edgesByEnd(edges).outgoing.get(nodeId) ?? [];
+
+interface EdgesByEnd {
+  readonly incoming: ReadonlyMap<string, readonly FlowEdge[]>;
+  readonly outgoing: ReadonlyMap<string, readonly FlowEdge[]>;
+}
+
+/** The engine asks for the edges of each node again and again, and a flow may have 2000 of them. */
+const known = new WeakMap<readonly FlowEdge[], EdgesByEnd>();
+
+const edgesByEnd = (edges: readonly FlowEdge[]): EdgesByEnd => {
+  const found = known.get(edges);
+  if (found !== undefined) return found;
+  const sorted = {
+    incoming: Map.groupBy(edges, ({ target }) => target),
+    outgoing: Map.groupBy(edges, ({ source }) => source),
+  };
+  known.set(edges, sorted);
+  return sorted;
+};
 
 /** Final outputs: nodes that nothing consumes, and those that say `keepOutput`. */
 export const isFinal = (flow: FlowDefinition, nodeId: string): boolean =>

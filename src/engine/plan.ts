@@ -21,8 +21,9 @@ type Step = 'wait' | 'run' | 'skip';
 /** A node may run when all its edges have settled and one to its main input is active; it is skipped when none is. */
 const stepOf = (flow: FlowDefinition, job: JobRecord, nodeId: string): Step => {
   const status = findTask(job, nodeId)?.status;
+  if (status !== 'pending' && status !== 'retrying') return 'wait';
   const edges = incomingEdges(flow, nodeId);
-  if (edges.length === 0 || (status !== 'pending' && status !== 'retrying')) return 'wait';
+  if (edges.length === 0) return 'wait';
   const states = edges.map((edge) => ({ edge, state: edgeState(job, edge) }));
   if (states.some(({ state }) => state === 'pending')) return 'wait';
   return states.some(({ edge, state }) => state === 'active' && edge.targetHandle === undefined) ? 'run' : 'skip';
