@@ -22,10 +22,9 @@ export const createPause = (deps: EngineDeps & { readonly wake: WakeJob }): Paus
     const paused = await updateJob(deps, entry, (job) => {
       requireAlive(job);
       if (isHeldBack(job)) return undefined;
+      // A holder hears of it, and leaves when what runs has come to its end.
       return { value: { ...job, status: 'paused', pauseReason: 'user' }, events: [{ type: 'flow_paused' }] };
     });
-    // A holder looks at once, and leaves when what runs has come to its end.
-    await deps.eventBroadcaster.notify('jobs', jobId);
     return paused?.value ?? (await findJob(deps, jobId, clientId)).value;
   },
   async unpause(jobId, clientId) {
