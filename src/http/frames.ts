@@ -39,6 +39,8 @@ export const jobFrame = (step: Step, job: JobRecord, links: Links, kindOf: (node
 
 const nodeProgress = (step: Step, job: JobRecord, kindOf: (nodeId: string) => string): Frame => {
   const nodeId = job.progressed?.nodeId ?? '';
-  const progress = findTask(job, nodeId)?.progress ?? 1;
+  const task = findTask(job, nodeId);
+  // One that is to run again has lost its own.
+  const progress = task?.progress ?? (task?.status === 'completed' ? 1 : 0);
   return { ...step, type: 'node_progress', jobId: job.id, nodeId, nodeType: kindOf(nodeId), progress };
 };

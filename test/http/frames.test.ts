@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { TaskStatus } from '../../src/domain/job.ts';
 import { jobFrame, uploadFrame } from '../../src/http/frames.ts';
 import { createLinks } from '../../src/http/links.ts';
 import { sampleJob, sampleUpload } from '../support/sample-records.ts';
@@ -54,6 +55,11 @@ t.test('the progress of a node is as far as the record says', (t) => {
     jobFrame({ type: 'progress', ...at }, job, links, (nodeId) => `kind of ${nodeId}`),
     frame,
   );
+  const shareOf = (status: TaskStatus) =>
+    jobFrame({ type: 'progress', ...at }, { ...job, tasks: [{ nodeId: 'a', status, attempt: 1 }] }, links, () => '')[
+      'progress'
+    ];
+  t.strictSame([shareOf('completed'), shareOf('retrying')], [1, 0], 'when it is done or begins anew');
   t.end();
 });
 
