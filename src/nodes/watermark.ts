@@ -143,7 +143,8 @@ type Source = (base: Size) => Promise<Overlay>;
 
 const findSource = async (run: NodeRun<Options>): Promise<Source> => {
   const overlays = run.files.filter((file) => file.handle === 'overlay').map(({ handle: _, ...file }) => file);
-  const [picture] = await eachImage({ ...run, files: overlays.slice(0, 1) }, async (image) => image);
+  const opening = { ...run, files: overlays.slice(0, 1), progress: () => {} };
+  const [picture] = await eachImage(opening, async (image) => image);
   const { text, scale = 0.2, opacity = 1 } = run.options;
   if (picture !== undefined && text !== undefined) {
     throw new ServiceError('INVALID_PARAMS', 'text is given, and an overlay too: one of them must go');

@@ -160,3 +160,10 @@ t.test('it delivers the images among what comes in', async (t) => {
   t.same(watermarkNode.produces({}, ['image/png', 'text/plain', '*/*']), ['image/png', 'image/*']);
   t.match({ ...watermarkNode }, { pixels: true, inputHandles: ['overlay'] });
 });
+
+t.test('progress counts the pictures, and not what goes over them', async (t) => {
+  const shares: number[] = [];
+  const files = [await plainPng(20, 10, '#0000ff'), await overlay(4, 4), await plainPng(20, 10, '#0000ff')];
+  await runKind(t, watermarkNode, {}, files, { progress: (share) => void shares.push(share) });
+  t.strictSame(shares, [0.5, 1]);
+});

@@ -31,7 +31,7 @@ export const runWhole = async <Options>(
   kind: Runnable<Options>,
   options: Options,
   files: readonly Incoming[],
-  change: Partial<Pick<NodeRun<Options>, 'intermediate' | 'limits'>> = {},
+  change: Partial<Pick<NodeRun<Options>, 'intermediate' | 'limits' | 'progress'>> = {},
 ): Promise<readonly (NodeOutput | PassedFile)[]> => {
   if (kind.run === undefined) throw new Error('This kind does not run');
   const place = await mkdtemp(join(await temporaryDirectory(t), 'run-'));

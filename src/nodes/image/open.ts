@@ -45,7 +45,7 @@ export const eachImage = async <Options, Made = NodeOutput>(
         throw imageError(error, file.fileName);
       }),
     );
-    run.progress((index + 1) / run.files.length);
+    run.progress((index + 1) / files.length);
   }
   return outputs;
 };

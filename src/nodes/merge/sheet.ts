@@ -57,7 +57,7 @@ export const writeSheet = async (run: NodeRun<SheetOptions>): Promise<NodeOutput
   const { direction = 'horizontal', shim = 0, format = 'png', quality, background = '#00000000' } = run.options;
   const wanted = run.options.across ?? (direction === 'horizontal' ? run.files.length : 1);
   const across = Math.min(wanted, run.files.length);
-  const pictures = await eachImage(run, async (image) => image);
+  const pictures = await eachImage({ ...run, progress: () => {} }, async (image) => image);
   const cell = cellSize(pictures, run.options);
   checkSize(sheetSize(cell, pictures.length, across, shim), run.limits);
   const colour = format === 'jpeg' ? overWhite(background) : background;

@@ -196,3 +196,9 @@ t.test('what is no image is refused by images', async (t) => {
   const text = { bytes: Buffer.from('Dear reader'), mimeType: 'text/plain', fileName: 'a.txt' };
   await t.rejects(runKind(t, mergeNode, { strategy: 'images' }, [text]), { code: 'UNSUPPORTED_FORMAT' });
 });
+
+t.test('progress goes forward only', async (t) => {
+  const shares: number[] = [];
+  await sheet(t, {}, (await three()).slice(1), { progress: (share: number) => void shares.push(share) });
+  t.strictSame(shares, [0.5, 1]);
+});
