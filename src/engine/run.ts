@@ -102,8 +102,9 @@ const startReady = async (deps: EngineDeps, session: Session, running: Map<Unit,
   }
   for (const unit of steps.ready) {
     if (running.has(unit) || retryAt(session.job, unit) > deps.clock.now()) continue;
-    const run = runUnit(deps, session, unit).finally(() => running.delete(unit));
-    // Whoever races this promise hears of its failure; nobody may be left to when the job ends first.
+    // One that has failed stays, so that its failure is heard of at the next rest, whenever it came.
+    const run = runUnit(deps, session, unit).then(() => void running.delete(unit));
+    // Nobody may be left to hear of it when the job ends first.
     run.catch(() => {});
     running.set(unit, run);
   }

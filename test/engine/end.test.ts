@@ -2,7 +2,8 @@
 import t from 'tap';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { DataStore } from '../../src/ports/data-store.ts';
-import { deliver, engineRig } from '../support/engine-rig.ts';
+import type { KvStore } from '../../src/ports/kv-store.ts';
+import { deliver, engineRig, type Script } from '../support/engine-rig.ts';
 import { interpose } from '../support/interpose.ts';
 import { edgesOf, flowOf, node, startWith, statusOf } from '../support/step-flows.ts';
 import { gate, quiet, until as reached } from '../support/wait.ts';
@@ -73,4 +74,27 @@ t.test('a failed job that its user had stopped has failed, and is not stopped', 
   go.open();
   const job = await rig.until(id, 'failed');
   t.strictSame([job.pauseReason, statusOf(job, 'a'), statusOf(job, 'b')], [undefined, 'failed', 'cancelled']);
+});
+
+t.test('a failure that comes while the job is being written is not overlooked', async (t) => {
+  const skipping = gate();
+  const wrapRecords = interpose<KvStore>((store) => ({
+    commit: async (change) => {
+      const isSkip = change.events?.some((event) => event.type === 'node_skipped' && event.nodeId === 'c');
+      if (isSkip) {
+        skipping.open();
+        await quiet();
+      }
+      return store.commit(change);
+    },
+  }));
+  const nodes = { b: node('step', { onError: 'skip' }), c: node(), d: node() };
+  const flow = flowOf(nodes, edgesOf('in b', 'b c', 'in d'));
+  const script: Script = async (task) => {
+    if (task.nodeId === 'd') await skipping.passed;
+    throw new ServiceError('INVALID_INPUT', 'never');
+  };
+  const rig = await engineRig(t, { flows: [flow], script, wrapRecords });
+  const job = await rig.until(await startWith(rig), 'failed', 'paused', 'completed');
+  t.match(job, { status: 'failed', error: { code: 'INVALID_INPUT', nodeId: 'd' } });
 });
