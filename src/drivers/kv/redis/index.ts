@@ -1,0 +1,75 @@
+/**
+ * Records in Redis, for any number of replicas. Each conditional operation is one script, so the record, its log, its
+ * deadline, its places in lists and the counters of its client change together or not at all.
+ *
+ * `keys` names everything, `records` and `jobs` send the commands, the `.lua` files are the scripts, `replies` checks
+ * what comes back, `check` looks at the server once. Beside the records are the owners of uploads
+ * (`drivers/owners/redis`) and the job queue (`drivers/queue/bullmq`). How connections fail: `drivers/redis`.
+ */
+import type { JobQueue } from '../../../ports/job-queue.ts';
+import type { KvStore } from '../../../ports/kv-store.ts';
+import { redisOwners } from '../../owners/redis/index.ts';
+import { type BullmqQueue, bullmqQueue } from '../../queue/bullmq/index.ts';
+import { answer, connect, prefixOf, type RedisAddress, ready } from '../../redis.ts';
+import { checkServer } from './check.ts';
+import { createJobs } from './jobs.ts';
+import { createKeys } from './keys.ts';
+import { createRecords } from './records.ts';
+
+export interface RedisKvStoreOptions extends RedisAddress {
+  /** Hears what the server should be set to: a Redis that forgets, or that throws keys away. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+}
+
+/** Milliseconds for which a start waits for Redis. */
+const startMs = 10_000;
+
+/** Opens the store. Throws when Redis cannot be reached within ten seconds, and when it is a cluster. */
+export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStore> => {
+  const client = connect(options);
+  const keys = createKeys(prefixOf(options));
+  const records = createRecords(client, keys);
+  const jobs = createJobs(client, keys);
+  const run = <T>(work: () => Promise<T>): Promise<T> => answer(client, work);
+  try {
+    await ready(client, startMs).catch((cause) => {
+      throw new Error(`Redis at ${new URL(options.url).host} cannot be reached or entered`, { cause });
+    });
+    await checkServer(client, options.onWarning ?? (() => {}));
+  } catch (error) {
+    client.disconnect();
+    throw error;
+  }
+  const owners = redisOwners({ address: options, client, record: (id) => keys.record('uploads', id) });
+  await owners.opened.catch((error) => {
+    owners.close();
+    client.disconnect();
+    throw error;
+  });
+  let queue: BullmqQueue | undefined;
+
+  return {
+    get: (collection, id) => run(() => records.get(collection, id)),
+    commit: (change) => run(() => records.commit(change)),
+    remove: (collection, id, expectedVersion) => run(() => records.remove(collection, id, expectedVersion)),
+    events: (collection, id, after) => run(() => records.events(collection, id, after)),
+    due: (collection, until, limit) => run(() => records.due(collection, until, limit)),
+    listJobs: (filter) => run(() => jobs.list(filter)),
+    usage: (clientId) => run(() => records.usage(clientId)),
+    // What Redis has acknowledged is as durable as its `appendfsync` makes it.
+    flush: async () => {},
+    queue: (): JobQueue => {
+      queue ??= bullmqQueue({ ...options, client });
+      return queue;
+    },
+    owners: () => owners,
+    ping: async () => {
+      await run(() => client.ping());
+    },
+    close: async () => {
+      owners.close();
+      await queue?.abandon();
+      client.disconnect();
+    },
+  };
+};
