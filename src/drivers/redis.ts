@@ -83,7 +83,7 @@ const watched = (address: RedisAddress, options: RedisOptions): Redis => {
     told = false;
   });
   client.on('error', (error) => {
-    if (!told) address.onError?.(error);
+    if (!told) address.onError?.(bare(error));
     told = true;
   });
   return client;
@@ -122,12 +122,18 @@ const unavailable = (cause: unknown): ServiceError =>
 /** What Redis says when only a mistake in the program explains it. */
 const mistake = /^(ERR|WRONGTYPE|NOSCRIPT|EXECABORT)\b/;
 
+/** Without the command that ioredis keeps with an error: passwords and the data of clients would come into the log. */
+const bare = (error: unknown): unknown => {
+  if (error instanceof Error && 'command' in error) delete error.command;
+  return error;
+};
+
 /** Lost connections, lost answers and refusals of Redis as an error that clients may see. */
 export const redisFailure = (error: unknown): unknown => {
   const ours = [ServiceError, TypeError, RangeError, SyntaxError].some((kind) => error instanceof kind);
   if (ours) return error;
-  if (error instanceof ReplyError && mistake.test((error as Error).message)) return error;
-  return unavailable(error);
+  if (error instanceof ReplyError && mistake.test((error as Error).message)) return bare(error);
+  return unavailable(bare(error));
 };
 
 /** The text of a script beside the module; tsc does not copy it, so it is in `src` in both cases. */

@@ -50,7 +50,10 @@ export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStor
 
   return {
     get: (collection, id) => run(() => records.get(collection, id)),
-    commit: (change) => run(() => records.commit(change)),
+    commit: async (change) => {
+      const write = records.toWrite(change);
+      return run(() => records.commit(write));
+    },
     remove: (collection, id, expectedVersion) => run(() => records.remove(collection, id, expectedVersion)),
     events: (collection, id, after) => run(() => records.events(collection, id, after)),
     due: (collection, until, limit) => run(() => records.due(collection, until, limit)),

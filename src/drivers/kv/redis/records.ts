@@ -19,6 +19,12 @@ interface Scripts {
   sluiceRemove(...args: string[]): Promise<unknown>;
 }
 
+interface Write {
+  readonly names: readonly string[];
+  readonly args: readonly (string | number)[];
+  readonly usage: UsageChange | undefined;
+}
+
 const define = (client: Redis): Redis & Scripts => {
   client.defineCommand('sluiceCommit', { lua: script('kv/redis/commit.lua') });
   client.defineCommand('sluiceRemove', { lua: script('kv/redis/remove.lua'), numberOfKeys: 3 });
@@ -34,12 +40,17 @@ export const createRecords = (connection: Redis, keys: Keys) => {
       if (version === null || version === undefined) return undefined;
       return { value: JSON.parse(text(body)) as Collections[C], version: integer(version) };
     },
+    /** A change as it is sent; made when it is asked for, so that the caller may change its value afterwards. */
+    toWrite: (change: Change<Collection>): Write => ({
+      names: namesOf(keys, change),
+      args: argumentsOf(change),
+      usage: change.usage,
+    }),
     /** The new version, if the record is at the expected one. Errors: `QUOTA_EXCEEDED`. */
-    commit: async (change: Change<Collection>): Promise<number | undefined> => {
-      const names = namesOf(keys, change);
-      const reply = await client.sluiceCommit(names.length, ...names, ...argumentsOf(change));
+    commit: async ({ names, args, usage }: Write): Promise<number | undefined> => {
+      const reply = await client.sluiceCommit(names.length, ...names, ...args);
       if (reply === null) return undefined;
-      if (Array.isArray(reply)) throw refusal(reply, change.usage);
+      if (Array.isArray(reply)) throw refusal(reply, usage);
       return integer(reply);
     },
     remove: async (collection: Collection, id: string, expectedVersion: number | undefined): Promise<boolean> => {
@@ -67,7 +78,7 @@ const namesOf = (keys: Keys, { collection, id, value, usage }: Change<Collection
   ...(collection === 'jobs' ? listsOf(keys, value as JobRecord) : []),
 ];
 
-/** As `commit.lua` counts them. The value is written here, so that the caller may change it afterwards. */
+/** As `commit.lua` counts them. */
 const argumentsOf = (change: Change<Collection>): (string | number)[] => {
   const { id, expectedVersion, value, dueAt = '', usage, events = [] } = change;
   const seqs = events.map(({ seq }) => seq);

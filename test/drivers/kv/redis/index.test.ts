@@ -1,4 +1,5 @@
 /** The store over Redis: the port's suite, then what happens when Redis does not answer. */
+import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { redisKvStore } from '../../../../src/drivers/kv/redis/index.ts';
@@ -141,6 +142,22 @@ void t.test('a cluster is refused, and what would lose data is told', { skip }, 
   const store = await redisKvStore({ url: forgetful.url, onWarning: (text) => warnings.push(text) });
   await store.close();
   t.match(warnings, [/appendonly/, /noeviction/]);
+});
+
+void t.test('a password that is wrong is told without it', { skip }, async (t) => {
+  const server = await startRedis(findRedis() ?? '', {
+    options: ['--user', 'ann', 'on', '>right', '~*', '&*', '+@all'],
+  });
+  t.teardown(server.stop);
+  const url = server.url.replace('//', '//ann:wr0ng-secret@');
+  const errors: unknown[] = [];
+  const failure = await redisKvStore({ url, onError: (error) => errors.push(error) }).catch((error: unknown) => error);
+  t.match(failure, { message: /cannot be reached or entered/ });
+  t.ok(errors.length > 0);
+  for (const error of [failure, ...errors]) t.notMatch(inspect(error, { depth: 9, showHidden: true }), /wr0ng-secret/);
+  const store = await redisKvStore({ url, username: 'ann', password: 'right' });
+  t.teardown(store.close);
+  t.equal(await store.commit(create), 1);
 });
 
 const retried = async <T>(work: () => Promise<T>): Promise<T> => {
