@@ -6,6 +6,7 @@ import { type Config, ConfigError, loadConfig, loadEnvFile } from './config/load
 import { systemClock } from './drivers/clock.ts';
 import { localDataStore } from './drivers/data/local/index.ts';
 import { sqliteKvStore } from './drivers/kv/sqlite/index.ts';
+import type { RedisAddress } from './drivers/redis.ts';
 import { FlowLoadError } from './engine/load/flow-problem.ts';
 import { loadFlows } from './engine/load/load-flows.ts';
 import { createReloadFlows } from './engine/load/reload-flows.ts';
@@ -14,10 +15,12 @@ import { fastifyAdapter } from './http/server.ts';
 import { kinds as builtIn } from './nodes/index.ts';
 import { loadKinds, PluginError } from './nodes/plugins/load-kinds.ts';
 import type { NodeKinds } from './ports/node.ts';
-import { createService, type Service } from './service.ts';
+import { createService, type Service, type ServiceOptions } from './service.ts';
 import { createLog } from './telemetry/log.ts';
 import { version } from './version.ts';
 import { workerPool } from './workers/index.ts';
+
+type Log = ReturnType<typeof createLog>;
 
 /** Idle connections and slow headers, milliseconds; a body has no limit of its own but the idle timer. */
 const timeouts = { keepAliveTimeout: 72_000, headersTimeout: 30_000, requestTimeout: 0 };
@@ -33,10 +36,10 @@ const start = async (config: Config): Promise<void> => {
   const { load, reloadInto } = followFlows(config, kinds, log);
   const flows = await load();
   const dataStore = await localDataStore({ directory: join(config.dataDirectory, 'files'), durability });
-  const kvStore = sqliteKvStore({ path: join(config.dataDirectory, 'sluice.db'), durability, clock: systemClock });
+  const stores = await openStores(config, log);
   const service = await createService({
     dataStore,
-    kvStore,
+    ...stores,
     flows,
     plugins,
     adapter: fastifyAdapter({ log, console: config.console, docs: config.docs }),
@@ -54,15 +57,47 @@ const start = async (config: Config): Promise<void> => {
   reloadInto(service);
   const server = await listen(service, config);
   onSignals(server, service, config);
-  const drivers = `data: local, records: sqlite, events: in process, workers: ${config.workers}`;
+  const shared =
+    config.redisUrl === undefined ? 'records: sqlite, events: in process' : 'records: redis, events: redis';
+  const drivers = `data: local, ${shared}, workers: ${config.workers}`;
   const address = `${addressOf(server, config)}/${config.basePath.replace(/^\/+|\/+$/g, '')}`;
   process.stdout.write(
     `Sluice ${version} on ${address} | flows: ${Object.keys(flows).join(', ') || 'none'} | ${drivers}\n`,
   );
 };
 
+/** Where records live and events go: in this process, or at the Redis that all replicas share. */
+const openStores = async (config: Config, log: Log): Promise<Pick<ServiceOptions, 'kvStore' | 'eventBroadcaster'>> => {
+  const { dataDirectory, durability, redisUrl } = config;
+  if (redisUrl === undefined) {
+    return { kvStore: sqliteKvStore({ path: join(dataDirectory, 'sluice.db'), durability, clock: systemClock }) };
+  }
+  // Loaded only where they are used: they are as large as all the rest.
+  const { redisKvStore } = await import('./drivers/kv/redis/index.ts');
+  const { redisEvents } = await import('./drivers/events/redis/index.ts');
+  const address = redisAddress(config, redisUrl, (error) => log.warn({ err: error }, 'Redis has failed'));
+  const kvStore = await redisKvStore({ ...address, onWarning: (text) => log.warn(text) });
+  return { kvStore, eventBroadcaster: redisEvents(address) };
+};
+
+const redisAddress = (config: Config, url: string, onError: (error: unknown) => void): RedisAddress => ({
+  url,
+  prefix: config.redisKeyPrefix,
+  username: config.redisUsername,
+  password: config.redisPassword,
+  tls: Object.fromEntries(
+    Object.entries({ ca: config.redisTlsCa, cert: config.redisTlsCert, key: config.redisTlsKey }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  ),
+  sentinels: config.redisSentinels,
+  sentinelName: config.redisSentinelName,
+  sentinelPassword: config.redisSentinelPassword,
+  onError,
+});
+
 /** Loads the flows: for the start, and into the service on every change and on SIGHUP. */
-const followFlows = (config: Config, kinds: NodeKinds, log: ReturnType<typeof createLog>) => {
+const followFlows = (config: Config, kinds: NodeKinds, log: Log) => {
   const directory = resolve(config.flowsDirectory);
   const load = () => loadFlows({ directory, kinds, onError: config.flowsOnError, log });
   const { promise: service, resolve: reloadInto } = Promise.withResolvers<Service>();

@@ -1,5 +1,5 @@
 /** The only reader of the environment. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { settings } from './schema.ts';
 import type { Setting } from './setting.ts';
 
@@ -30,16 +30,36 @@ export const loadPlugins = (env: Readonly<Record<string, string | undefined>> = 
 export const loadConfig = (env: Readonly<Record<string, string | undefined>> = process.env): Config => {
   const problems: string[] = [];
   const entries = Object.entries<Setting<unknown>>(settings).map(([key, setting]) => {
-    const given = env[setting.name]?.trim();
-    const text = given === undefined || given === '' ? setting.fallback : given;
-    if (text === undefined) return [key, undefined];
     try {
-      return [key, setting.read(text)];
+      const text = given(env, setting) ?? setting.fallback;
+      return [key, text === undefined ? undefined : read(setting, text)];
     } catch (error) {
-      problems.push(`${setting.name} ${(error as Error).message}, not "${text}"`);
+      problems.push(`${setting.name} ${(error as Error).message}`);
       return [key, undefined];
     }
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(Object.fromEntries(entries)) as Config;
+};
+
+/** What the environment says, in the variable or in the file that another one names. */
+const given = (env: Readonly<Record<string, string | undefined>>, setting: Setting<unknown>): string | undefined => {
+  const text = env[setting.name]?.trim() || undefined;
+  const path = setting.secret === true ? env[`${setting.name}_FILE`]?.trim() || undefined : undefined;
+  if (path === undefined) return text;
+  if (text !== undefined) throw new Error(`is set, and ${setting.name}_FILE too: leave one of them out`);
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined;
+  } catch (error) {
+    throw new Error(`cannot be read from ${setting.name}_FILE: ${(error as Error).message}`);
+  }
+};
+
+const read = <T>(setting: Setting<T>, text: string): T => {
+  try {
+    return setting.read(text);
+  } catch (error) {
+    const shown = setting.secret === true ? '' : `, not "${text}"`;
+    throw new Error(`${(error as Error).message}${shown}`);
+  }
 };

@@ -1,6 +1,19 @@
 /** Every setting of the service; `.env.example` and the README's table show the same rows, and tests keep them equal. */
 import { availableParallelism } from 'node:os';
-import { bytes, choice, duration, list, onOff, optional, origin, text, whole } from './setting.ts';
+import {
+  bytes,
+  choice,
+  duration,
+  hosts,
+  list,
+  onOff,
+  optional,
+  origin,
+  redisAddress,
+  secret,
+  text,
+  whole,
+} from './setting.ts';
 
 export const settings = {
   host: text({ name: 'HOST', fallback: '0.0.0.0', description: 'Address to listen on' }),
@@ -45,6 +58,46 @@ export const settings = {
     fallback: 'full',
     words: ['full', 'process'],
     description: 'What an acknowledged byte survives: full: power loss; process: a crash of the service',
+  }),
+  redisUrl: optional(redisAddress, {
+    name: 'REDIS_URL',
+    description: 'Redis or Valkey for records, jobs and events of several replicas; rediss:// for TLS; default: none',
+  }),
+  redisUsername: optional(text, {
+    name: 'REDIS_USERNAME',
+    description: 'User at Redis, instead of the one in REDIS_URL',
+  }),
+  redisPassword: optional(secret, {
+    name: 'REDIS_PASSWORD',
+    description: 'Password at Redis, instead of the one in REDIS_URL',
+  }),
+  redisKeyPrefix: text({
+    name: 'REDIS_KEY_PREFIX',
+    fallback: 'sluice',
+    description: 'In front of all names in Redis; the same for all replicas',
+  }),
+  redisTlsCa: optional(secret, {
+    name: 'REDIS_TLS_CA',
+    description: 'PEM of the authority that signed the certificate of Redis; default: those of Node',
+  }),
+  redisTlsCert: optional(secret, {
+    name: 'REDIS_TLS_CERT',
+    description: 'PEM of a certificate to show to Redis',
+  }),
+  redisTlsKey: optional(secret, { name: 'REDIS_TLS_KEY', description: 'PEM of the key of REDIS_TLS_CERT' }),
+  redisSentinels: optional(hosts, {
+    name: 'REDIS_SENTINELS',
+    description:
+      'Sentinels that know where the master is, host:port with commas between; REDIS_URL then gives the rest',
+  }),
+  redisSentinelName: text({
+    name: 'REDIS_SENTINEL_NAME',
+    fallback: 'mymaster',
+    description: 'What the sentinels call the master',
+  }),
+  redisSentinelPassword: optional(secret, {
+    name: 'REDIS_SENTINEL_PASSWORD',
+    description: 'Password at the sentinels',
   }),
   maxUploadSize: bytes({ name: 'MAX_UPLOAD_SIZE', fallback: '5GiB', description: 'Largest upload, bytes' }),
   uploadIdleTimeout: duration({

@@ -9,6 +9,8 @@ export interface Setting<T> {
   readonly fallback?: string;
   /** The value, or an `Error` whose message says what the variable must be. */
   read(text: string): T;
+  /** May be in a file that `NAME_FILE` names, and is not shown. */
+  readonly secret?: true;
   /** Without a value and without a fallback the setting is `undefined`. */
   readonly optional: boolean;
 }
@@ -21,6 +23,9 @@ export const text = (described: Described): Setting<string> => ({
   optional: false,
   read: (value) => value,
 });
+
+/** Text that is nobody else's to read. */
+export const secret = (described: Described): Setting<string> => ({ ...text(described), secret: true });
 
 /** A setting that may be left out, and is `undefined` then: `optional(text, {...})`. */
 export const optional = <D extends Described, T>(
@@ -121,4 +126,30 @@ export const origin = (described: Omit<Described, 'fallback'>): Setting<string |
       return url.origin;
     throw new Error('must be an address such as https://files.example.org, without a path');
   },
+});
+
+/** Where Redis is; its password makes it a secret. */
+export const redisAddress = (described: Described): Setting<string> => ({
+  ...described,
+  optional: false,
+  secret: true,
+  read(value) {
+    const { protocol, hostname, pathname } = URL.canParse(value) ? new URL(value) : new URL('about:blank');
+    if (/^rediss?:$/.test(protocol) && hostname !== '' && /^(\/\d*)?$/.test(pathname)) return value;
+    throw new Error('must be an address such as redis://user:password@host:6379/0, or rediss:// for TLS');
+  },
+});
+
+/** Hosts with their ports, with commas between them. */
+export const hosts = (described: Described): Setting<readonly { readonly host: string; readonly port: number }[]> => ({
+  ...described,
+  optional: false,
+  read: (value) =>
+    list(described)
+      .read(value)
+      .map((one) => {
+        const [, host = '', port = ''] = /^\[?([^\s/@]+?)\]?:(\d{1,5})$/.exec(one) ?? [];
+        if (host !== '' && Number(port) < 65_536) return { host, port: Number(port) };
+        throw new Error('must be hosts with ports, such as one.example.org:26379,two.example.org:26379');
+      }),
 });

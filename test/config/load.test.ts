@@ -123,6 +123,35 @@ t.test('a .env file is read, and what is set already wins', async (t) => {
   t.strictSame([process.env['SLUICE_TEST_ONE'], process.env['SLUICE_TEST_TWO']], ['file', 'set']);
 });
 
+t.test('a secret may be in a file, and no error shows it', async (t) => {
+  const path = join(await temporaryDirectory(t), 'secret');
+  await writeFile(path, 'redis://:hidden@redis:6379/2\n');
+  t.equal(loadConfig({ REDIS_URL_FILE: path }).redisUrl, 'redis://:hidden@redis:6379/2');
+  t.throws(
+    () => loadConfig({ REDIS_URL_FILE: path, REDIS_URL: 'redis://redis' }),
+    /REDIS_URL is set, and REDIS_URL_FILE/,
+  );
+  t.throws(() => loadConfig({ REDIS_PASSWORD_FILE: `${path}-none` }), /REDIS_PASSWORD cannot be read .*ENOENT/);
+  t.throws(() => loadConfig({ HOST_FILE: path, PORT: 'x' }), /PORT must be .*, not "x"/);
+  for (const url of ['http://:hidden@redis', 'redis://', 'redis://:hidden@redis/db', 'hidden']) {
+    const { message } = t.throws(() => loadConfig({ REDIS_URL: url })) as unknown as Error;
+    t.match(message, /REDIS_URL must be an address/);
+    t.notMatch(message, /hidden/);
+  }
+});
+
+t.test('sentinels are hosts with ports', (t) => {
+  const { redisSentinels } = loadConfig({ REDIS_SENTINELS: 'one.example.org:26379, [::1]:26380' });
+  t.same(redisSentinels, [
+    { host: 'one.example.org', port: 26379 },
+    { host: '::1', port: 26380 },
+  ]);
+  for (const wrong of ['one', 'one:', 'one:99999', 'a b:1', 'user@one:1']) {
+    t.throws(() => loadConfig({ REDIS_SENTINELS: wrong }), /REDIS_SENTINELS must be hosts/);
+  }
+  t.end();
+});
+
 t.test('no two settings share a variable', (t) => {
   const names = Object.values(settings).map(({ name }) => name);
   t.equal(new Set(names).size, names.length);

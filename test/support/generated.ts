@@ -11,8 +11,12 @@ const rows = Object.values<Setting<unknown>>(settings);
 /** Depends on the machine, so the file names the rule instead. */
 const shownDefault = ({ name, fallback }: Setting<unknown>): string => (name === 'WORKERS' ? '' : (fallback ?? ''));
 
+/** A secret may be in a file. */
+const shownDescription = ({ name, description, secret }: Setting<unknown>): string =>
+  secret === true ? `${description}; or the file ${name}_FILE` : description;
+
 const envExample = (): string => {
-  const lines = rows.map((setting) => `# ${setting.description}\n#${setting.name}=${shownDefault(setting)}\n`);
+  const lines = rows.map((setting) => `# ${shownDescription(setting)}\n#${setting.name}=${shownDefault(setting)}\n`);
   return `# Every setting of Sluice with its default. Copy to .env and uncomment what you change.\n\n${lines.join('\n')}`;
 };
 
@@ -22,7 +26,7 @@ const table = (head: readonly string[], body: readonly (readonly string[])[]): s
 const configuration = (): string => {
   const body = rows.map((setting) => {
     const value = shownDefault(setting);
-    return [`\`${setting.name}\``, value === '' ? '' : `\`${value}\``, setting.description];
+    return [`\`${setting.name}\``, value === '' ? '' : `\`${value}\``, shownDescription(setting)];
   });
   return `# Configuration
 
