@@ -101,6 +101,7 @@ const createSlots = (
   });
   // Among others: a lock that was lost while the process stood still. The epoch of the job's record settles that.
   worker.on('error', unlessConnection(onError));
+  const running = new Set<Promise<QueueOutcome>>();
   let closing: Promise<void> | undefined;
 
   const outcomeOf = async (job: Job<Payload>): Promise<QueueOutcome> => {
@@ -114,14 +115,19 @@ const createSlots = (
     }
   };
   const process = async (job: Job<Payload>, token: string | undefined): Promise<void> => {
-    const outcome = await outcomeOf(job);
+    const handled = outcomeOf(job);
+    running.add(handled);
+    const outcome = await handled.finally(() => running.delete(handled));
     if (outcome === 'done') return;
     // When that fails the entry is another's by now, or comes back when its lock lapses.
     await job.moveToDelayed(Date.now() + outcome.delayMs, token).catch(onError);
     throw new DelayedError();
   };
   const close = async (force: boolean): Promise<void> => {
-    await worker.close(force);
+    // Without Redis there is nobody to tell an outcome, and BullMQ would wait for the connection.
+    const lost = connection.status !== 'ready';
+    if (lost && !force) await Promise.all(running);
+    await worker.close(force || lost);
     connection.disconnect();
   };
 
