@@ -86,10 +86,13 @@ const problemsOf = (schema: unknown, path: Path): Problem[] => {
     said(phraseProblem(problem, 'key', problem.path), [...path, ...problem.path]),
   );
   const inside = partsOf(schema).flatMap(([part, at]) => problemsOf(part, [...path, ...at]));
-  if (found.length + inside.length > 0) return [...found, ...inside];
-  // The shapes have just shown that it is one.
-  return valueProblems(schema as unknown as ParamSchema).map(([at, message]) => said(message, [...path, ...at]));
+  const problems = [...found, ...inside];
+  if (!isSound(schema, problems)) return problems;
+  return valueProblems(schema).map(([at, message]) => said(message, [...path, ...at]));
 };
+
+/** Where the shapes have found nothing wrong with it, it is one. */
+const isSound = (_schema: unknown, problems: readonly unknown[]): _schema is ParamSchema => problems.length === 0;
 
 const partsOf = (schema: Record<string, unknown>): (readonly [part: unknown, at: Path])[] => {
   const items = schema['items'] === undefined ? [] : [[schema['items'], ['items']] as const];

@@ -23,7 +23,7 @@ const define = (client: Redis): Redis & Scripts => {
   client.defineCommand('sluiceRenew', { lua: script('owners/redis/renew.lua') });
   client.defineCommand('sluiceAsk', { lua: script('owners/redis/ask.lua'), numberOfKeys: 1 });
   client.defineCommand('sluiceRelease', { lua: script('owners/redis/release.lua'), numberOfKeys: 1 });
-  return client as unknown as Redis & Scripts;
+  return client as Redis & Scripts;
 };
 
 export interface LeasesOptions {
