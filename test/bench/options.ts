@@ -56,7 +56,7 @@ const numbers = {
   concurrent: [200, 8],
   requests: [1500, 50],
   photo: [6000, 1200],
-  flows: [4000, 40],
+  flows: [4000, 400],
   images: [40, 2],
   camera: [4000, 300],
   kept: [200, 12],
