@@ -1,6 +1,5 @@
 /** Files of a storage that nodes name in their options: logos and the like, put there by whoever runs the service. */
-import { mkdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { isAssetKey } from '../domain/asset.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { FlowNode } from '../domain/flow.ts';
@@ -20,11 +19,9 @@ export const materializeAssets = async (
   return Promise.all(
     assets.map(async ([handle, named]) => {
       const key = keyOf(named, values);
-      const place = join(directory, `asset-${handle}`);
-      await mkdir(place, { recursive: true });
       const path = await deps
         .storage(storageId)
-        .materialize(key, place)
+        .materialize(key, directory)
         .catch((error: unknown) => throwMissing(error, key, handle));
       // Nobody has looked at the bytes: what they are is found out by who reads them.
       return { path, mimeType: 'application/octet-stream', fileName: basename(key), handle };

@@ -24,8 +24,14 @@ export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): P
   const steps = createSteps(deps, session, unit);
   try {
     await checkpoint(deps, session, unit, await deliver(deps, session, unit, steps));
-  } catch (error) {
+  } catch (thrown) {
     await steps.settled();
+    session.signal.throwIfAborted();
+    // What went wrong before a worker had it is told of the first node as well.
+    const error: unknown = await steps.begin().then(
+      () => thrown,
+      (failure: unknown) => failure,
+    );
     session.signal.throwIfAborted();
     if (error instanceof HeldBack) return;
     await retryOrFail(deps, session, unit, steps.current(), toServiceError(error));
@@ -35,14 +41,11 @@ export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): P
 const deliver = async (deps: EngineDeps, session: Session, unit: Unit, steps: Steps): Promise<Delivery> => {
   const passed = await decide(deps, session, unit, steps);
   if (passed !== undefined) return passed;
-  const release = await deps.slots.take(session.signal);
+  const leave = await deps.places.take(session.signal);
   try {
-    await steps.begin();
-    return await withTimeout(timeoutOf(session, unit), session.signal, (signal) =>
-      runSteps(deps, session, unit, signal, steps, release),
-    );
+    return await runSteps(deps, session, unit, steps);
   } finally {
-    release();
+    leave();
   }
 };
 
@@ -59,33 +62,42 @@ const decide = async (deps: EngineDeps, session: Session, unit: Unit, steps: Ste
   return passed;
 };
 
-const runSteps = async (
-  deps: EngineDeps,
-  session: Session,
-  unit: Unit,
-  signal: AbortSignal,
-  steps: Steps,
-  release: Release,
-): Promise<Delivery> => {
-  const delivery = await runInWorker(deps, session, unit, signal, { tell: steps.tell, computed: release });
-  await steps.settled();
-  return delivery;
+/** The unit begins when a worker is free for it, and with it the time that it may take. */
+const runSteps = async (deps: EngineDeps, session: Session, unit: Unit, steps: Steps): Promise<Delivery> => {
+  const limit = timeLimit(session.flow.nodes[membersOf(unit)[0] ?? '']?.timeout);
+  const signal = AbortSignal.any([session.signal, limit.signal]);
+  let release: Release = () => {};
+  const begin = async () => {
+    release = await deps.slots.take(session.signal);
+    await steps.begin();
+    limit.begin();
+  };
+  try {
+    const hooks = { begin, tell: steps.tell, computed: () => release() };
+    const delivery = await runInWorker(deps, session, unit, signal, hooks);
+    await steps.settled();
+    return delivery;
+  } finally {
+    release();
+    limit.end();
+  }
 };
 
-/** A node with a time of its own is alone in its unit. */
-const timeoutOf = (session: Session, unit: Unit): number | undefined =>
-  session.flow.nodes[membersOf(unit)[0] ?? '']?.timeout;
-
-const withTimeout = async <T>(
-  timeout: number | undefined,
-  outer: AbortSignal,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => {
-  if (timeout === undefined) return run(outer);
+/** Aborts so many milliseconds after `begin`; a node with a time of its own is alone in its unit. */
+const timeLimit = (timeout: number | undefined) => {
   const controller = new AbortController();
-  const error = new ServiceError('TIMEOUT', `The node has run for more than ${timeout} ms`, { details: { timeout } });
-  const timer = setTimeout(() => controller.abort(error), timeout);
-  return run(AbortSignal.any([outer, controller.signal])).finally(() => clearTimeout(timer));
+  let timer: NodeJS.Timeout | undefined;
+  const expire = () => {
+    const message = `The node has run for more than ${timeout} ms`;
+    controller.abort(new ServiceError('TIMEOUT', message, { details: { timeout } }));
+  };
+  return {
+    signal: controller.signal,
+    begin: () => {
+      if (timeout !== undefined) timer = setTimeout(expire, timeout);
+    },
+    end: () => clearTimeout(timer),
+  };
 };
 
 const isoNow = (deps: EngineDeps): string => new Date(deps.clock.now()).toISOString();

@@ -39,8 +39,10 @@ export interface Engine extends ReadJobs, PauseJobs {
 /** Idempotency keys, milliseconds: whoever waits for another's start waits longer than a dead one can hold the key. */
 const claims = { claimMs: 10_000, patience: 15_000 };
 
-export const createEngine = (given: Omit<EngineDeps, 'slots'> & { readonly append: AppendBody }): Engine => {
-  const deps = { ...given, slots: createSlots(given.workerPool.size) };
+export const createEngine = (given: Omit<EngineDeps, 'slots' | 'places'> & { readonly append: AppendBody }): Engine => {
+  const { size } = given.workerPool;
+  // While the workers are busy, the files of one more node are made ready.
+  const deps = { ...given, slots: createSlots(size), places: createSlots(size + 1) };
   const start = createStart(deps);
   const wake = createWake(deps);
   const run = createRun(deps);

@@ -77,6 +77,8 @@ export interface EngineDeps {
   };
   /** The workers of this process. */
   readonly slots: Slots;
+  /** How many nodes may have their files in scratch at once. */
+  readonly places: Slots;
   /** The delay before a node's next try, milliseconds: exponential with full jitter. */
   readonly retryDelay: (attempt: number) => number;
   readonly onError: (error: unknown, context: Record<string, unknown>) => void;

@@ -41,23 +41,32 @@ const passedFile = (files: readonly InputFile[], { passes, handle, meta }: Passe
   return { ...rest, ...known, ...(handle === undefined ? {} : { handle }) };
 };
 
+/** What `runInWorker` tells of its way. */
+export interface RunHooks {
+  /** All files are there; resolves when a worker is free, and rejects when the unit is not to run after all. */
+  begin(): Promise<void>;
+  tell(notice: WorkerNotice): void;
+  /** The worker is free again. */
+  computed(): void;
+}
+
 /**
  * Runs the unit in a worker and publishes the results under keys that only depend on their content, so that a second
- * run after a crash lands on the same ones. The scratch folder is gone when it settles. `computed` is called when the
- * worker is free again.
+ * run after a crash lands on the same ones. The scratch folder is gone when it settles.
  */
 export const runInWorker = async (
   deps: EngineDeps,
   session: Session,
   unit: Unit,
   signal: AbortSignal,
-  { tell, computed }: { readonly tell: (notice: WorkerNotice) => void; readonly computed: () => void },
+  { begin, tell, computed }: RunHooks,
 ): Promise<Delivery> => {
   const [head = ''] = unit.chains[0] ?? [];
   const directory = join(deps.scratchDirectory, `${session.job.id}-${head}-${deps.clock.newId()}`);
   const files = inputFiles(session.flow, session.job, head);
   try {
     const task = await prepare(deps, session, unit, files, directory);
+    await begin();
     const outputs = await deps.workerPool.run(task, signal, tell).finally(computed);
     return await publishAll(deps, session, unit, files, outputs, signal);
   } finally {
@@ -72,16 +81,16 @@ const prepare = async (
   files: readonly InputFile[],
   directory: string,
 ): Promise<WorkerTask> => {
-  await mkdir(join(directory, 'in'), { recursive: true });
-  await mkdir(join(directory, 'out'));
+  const copies = join(directory, 'in');
+  await mkdir(copies, { recursive: true });
   const values = templateValues(session.flow, session.job);
   const head = session.flow.nodes[unit.chains[0]?.[0] ?? ''];
-  const assets = await materializeAssets(deps, session.job.storageId, head, values, join(directory, 'in'));
+  const assets = await materializeAssets(deps, session.job.storageId, head, values, copies);
   return {
     chains: unit.chains.map((chain) =>
       chain.map((nodeId, index) => stepOf(deps, session, nodeId, index < chain.length - 1)),
     ),
-    files: [...(await materialize(deps, files, join(directory, 'in'))), ...assets],
+    files: [...(await materialize(deps, files, copies)), ...assets],
     directory: join(directory, 'out'),
     limits: deps.limits,
     values,
@@ -96,10 +105,8 @@ const stepOf = (deps: EngineDeps, { flow }: Session, nodeId: string, isInner: bo
 
 const materialize = (deps: EngineDeps, files: readonly InputFile[], directory: string) =>
   Promise.all(
-    files.map(async ({ file, edge, handle }, index) => {
-      const place = join(directory, String(index));
-      await mkdir(place);
-      const path = await deps.storage(file.storageId).materialize(file.key, place);
+    files.map(async ({ file, edge, handle }) => {
+      const path = await deps.storage(file.storageId).materialize(file.key, directory);
       const { mimeType, fileName, meta } = file;
       const facts = { ...(meta === undefined ? {} : { meta }), ...(handle === undefined ? {} : { handle }) };
       return { path, mimeType, fileName, edge, ...facts };

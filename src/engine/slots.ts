@@ -1,10 +1,10 @@
-/** The workers of this process, shared out among the jobs that run here: a node begins when one is free for it. */
+/** What there is only so much of in this process, shared out among the jobs that run here: workers, and places. */
 
 /** Gives a slot back; a second time does nothing. */
 export type Release = () => void;
 
 export interface Slots {
-  /** Resolves when a worker is free, in the order of asking; rejects with the signal's reason. */
+  /** Resolves when one is free, in the order of asking; rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<Release>;
 }
 

@@ -10,7 +10,7 @@ import { headsOf, tailsOf, type Unit } from './units.ts';
 export class HeldBack extends Error {}
 
 export interface Steps {
-  /** Says that the first node has begun; nothing may run before that is written. Throws `HeldBack`. */
+  /** Says that the first node has begun, once; nothing may run before that is written. Rejects with `HeldBack`. */
   begin(): Promise<void>;
   /** Hears of the worker; written in the order of hearing. */
   tell(notice: WorkerNotice): void;
@@ -24,6 +24,7 @@ export const createSteps = (deps: EngineDeps, session: Session, unit: Unit): Ste
   const [first = ''] = headsOf(unit);
   const tails = new Set(tailsOf(unit));
   let current = first;
+  let begun: Promise<void> | undefined;
   let written: Promise<unknown> = Promise.resolve();
 
   const start = (nodeId: string, at: number, isFirst: boolean): Promise<boolean> => {
@@ -34,6 +35,9 @@ export const createSteps = (deps: EngineDeps, session: Session, unit: Unit): Ste
         ? undefined
         : { value: started(job, nodeId, at), events: [{ type: 'node_started', nodeId }] },
     );
+  };
+  const startFirst = async (): Promise<void> => {
+    if (!(await start(first, deps.clock.now(), true))) throw new HeldBack();
   };
   const write = (notice: WorkerNotice): Promise<unknown> | undefined => {
     const { nodeId } = notice;
@@ -46,8 +50,9 @@ export const createSteps = (deps: EngineDeps, session: Session, unit: Unit): Ste
     return tails.has(nodeId) ? undefined : session.update((job) => endedInside(job, nodeId, notice.at));
   };
   return {
-    begin: async () => {
-      if (!(await start(first, deps.clock.now(), true))) throw new HeldBack();
+    begin: () => {
+      begun ??= startFirst();
+      return begun;
     },
     tell: (notice) => {
       written = written

@@ -56,7 +56,7 @@ export interface DataStore {
   append(key: string, from: Durable, options?: AppendOptions): Promise<Sink>;
   /** The bytes `[start, end)`, to the end by default. */
   read(key: string, range?: { readonly start: number; readonly end: number }): Promise<Readable>;
-  /** A path where a worker can read the whole file: its own place, or a copy made in `directory`. */
+  /** A path where a worker can read the whole file: its own place, or a copy in `directory` that has a name of its own. */
   materialize(key: string, directory: string): Promise<string>;
   /** Moves a finished local file to `key`, durable and all at once; an existing file there is replaced. */
   publish(key: string, path: string): Promise<void>;

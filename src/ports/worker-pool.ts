@@ -37,7 +37,7 @@ export interface WorkerTask {
   /** What is done over the files: every chain begins with them, and each of its steps takes what the one before made. */
   readonly chains: readonly (readonly WorkerStep[])[];
   readonly files: readonly WorkerFile[];
-  /** An empty folder for this attempt; outputs go there. */
+  /** A folder for this attempt, empty or still to be made; outputs go there. */
   readonly directory: string;
   readonly limits: WorkerLimits;
   /** What templates may name, beside the file. */

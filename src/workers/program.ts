@@ -71,7 +71,7 @@ const runTask = async (given: WorkerTask): Promise<readonly (readonly WorkerOutp
   for (const [index, chain] of task.chains.entries()) {
     outputs.push(await runChain(task, chain, join(task.directory, String(index))));
   }
-  await rm(join(task.directory, 'shared'), { recursive: true, force: true });
+  if (task !== given) await rm(join(task.directory, 'shared'), { recursive: true, force: true });
   return outputs;
 };
 
@@ -110,10 +110,10 @@ const runChain = async (
   let { files } = task;
   let made: readonly (NodeOutput | PassedFile)[] = [];
   for (const [index, step] of chain.entries()) {
-    made = await runStep(task, step, files, join(directory, String(index))).catch((error: unknown) => {
+    made = await runStep(task, step, files, `${directory}-${index}`).catch((error: unknown) => {
       throw atNode(toServiceError(error), step.nodeId);
     });
-    if (index > 0) await rm(join(directory, String(index - 1)), { recursive: true });
+    if (index > 0) await rm(`${directory}-${index - 1}`, { recursive: true, force: true });
     files = made.filter((output) => 'path' in output);
   }
   const outputs: WorkerOutput[] = [];
@@ -131,13 +131,12 @@ const runStep = async (
   send({ type: 'started', nodeId, at: Date.now() });
   const { kind, run } = runnable(step.kind);
   const batches = batchesOf(kind, step, await Promise.all(files.map(withSize)), task.values);
-  await mkdir(directory, { recursive: true });
   const outputs: (NodeOutput | PassedFile)[] = [];
   const tell = progressOf(nodeId);
   for (const [index, batch] of batches.entries()) {
     // Kinds name what they write after the places of their files.
-    const place = join(directory, String(index));
-    await mkdir(place);
+    const place = batches.length === 1 ? directory : join(directory, String(index));
+    await mkdir(place, { recursive: true });
     const { options, files } = batch;
     const progress = (share: number) => tell((index + share) / batches.length);
     const made = await run({ options, files, directory: place, intermediate, limits: task.limits, progress });
