@@ -12,6 +12,7 @@ import {
   imageRow,
   photoOf,
   sizesRow,
+  webpSizesRow,
 } from './flows/rows.ts';
 import { chunksRow, concurrentRow, largeRow, type Row, smallRow } from './rows.ts';
 import { type ServerName, serverNames } from './servers.ts';
@@ -57,7 +58,7 @@ const numbers = {
   requests: [1500, 50],
   photo: [6000, 1200],
   flows: [4000, 400],
-  images: [40, 2],
+  images: [60, 2],
   camera: [4000, 300],
   kept: [200, 12],
   settle: [10, 1],
@@ -131,6 +132,7 @@ const flowOptions = (names: readonly Name[], number: (name: NumberName) => numbe
     image: imageRow(images, photo),
     chain: chainRow(images, photo),
     sizes: sizesRow(images, photo),
+    'sizes-webp': webpSizesRow(images, photo),
   };
   const memory = { images: number('kept'), photo, settle: 1000 * number('settle') };
   return {

@@ -97,6 +97,7 @@ void t.test('every contestant of every row of flows fills every column, and the 
       ...['image: sharp', 'image: engine', 'image: service'],
       ...['chain: sharp, memory', 'chain: sharp, files', 'chain: engine'],
       ...['sizes: four flows', 'sizes: one flow', 'sizes: sharp'],
+      ...['sizes-webp: four flows', 'sizes-webp: one flow', 'sizes-webp: sharp'],
     ],
   );
   checkNumbers(t, flows);
@@ -104,7 +105,7 @@ void t.test('every contestant of every row of flows fills every column, and the 
   checkNumbers(t, memory);
   t.strictSame(
     goals.slice(1).map(([goal]) => goal?.split(':')[0]),
-    ['image', 'image', 'chain', 'sizes', 'sizes', 'idle-memory'],
+    ['image', 'image', 'chain', 'sizes', 'sizes-webp', 'idle-memory'],
   );
   t.strictSame(await readdir(directory), [], 'nothing is left behind');
 });

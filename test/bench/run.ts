@@ -8,7 +8,7 @@
  *
  *   --group uploads,flows                                            default: both
  *   --rows large,chunks,small,memory,memory-16x,concurrent,latency   default: those of the groups
- *          engine,image,chain,sizes,idle-memory
+ *          engine,image,chain,sizes,sizes-webp,idle-memory
  *   --servers floor,tus,full,process                                 default: all; latency: Sluice only; not flows
  *   --rounds 5         rounds; the order of the servers is reversed in every second one
  *   --dir <path>       where the servers write; may be repeated; default: the temporary directory and /dev/shm
@@ -20,8 +20,8 @@
  *   --requests 1500    latency: requests of each kind
  *   --photo 6000       latency: pixels of the widest photograph that keeps the worker children busy
  *   --flows 4000       engine: flows
- *   --images 40        image, chain, sizes: photographs
- *   --camera 4000      image, chain, sizes, idle-memory: pixels of the longer side of the photograph
+ *   --images 60        image, chain, sizes, sizes-webp: photographs
+ *   --camera 4000      image, chain, sizes, sizes-webp, idle-memory: pixels of the longer side of the photograph
  *   --kept 200         idle-memory: photographs in all
  *   --settle 10        idle-memory: seconds without work before the memory is looked at
  *   --short            one round of small sizes: shows that everything runs, nothing else

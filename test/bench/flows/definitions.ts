@@ -20,25 +20,28 @@ const width = (pixels: number) => ({ type: 'resize', options: { width: pixels } 
 
 /** Pixels. */
 export const widths = [1600, 1200, 800, 400] as const;
-const names = widths.map((pixels) => `only-${pixels}`);
+type Width = (typeof widths)[number];
 
-const fourSizes: FlowDefinition = {
-  flowId: 'four-sizes',
-  name: 'four-sizes',
-  nodes: {
-    ...photo,
-    ...Object.fromEntries(
-      widths.flatMap((pixels) => [
-        [`at-${pixels}`, width(pixels)],
-        [`web-${pixels}`, web],
-      ]),
-    ),
-  },
+/** One size: a JPEG as it comes in, or encoded anew as WebP. */
+const oneSize = (pixels: Width, isWebp: boolean): Readonly<Record<string, FlowNode>> => ({
+  [`at-${pixels}`]: width(pixels),
+  ...(isWebp ? { [`web-${pixels}`]: web } : {}),
+});
+
+const idOf = (pixels: Width, isWebp: boolean): string => `${isWebp ? 'webp' : 'jpeg'}-${pixels}`;
+
+const fourSizes = (flowId: string, isWebp: boolean): FlowDefinition => ({
+  flowId,
+  name: flowId,
+  nodes: { ...photo, ...Object.assign({}, ...widths.map((pixels) => oneSize(pixels, isWebp))) },
   edges: widths.flatMap((pixels) => [
     { source: inputKey, target: `at-${pixels}` },
-    { source: `at-${pixels}`, target: `web-${pixels}` },
+    ...(isWebp ? [{ source: `at-${pixels}`, target: `web-${pixels}` }] : []),
   ]),
-};
+});
+
+const singles = (isWebp: boolean): readonly FlowDefinition[] =>
+  widths.map((pixels) => chain(idOf(pixels, isWebp), { ...photo, ...oneSize(pixels, isWebp) }));
 
 const flows = [
   // Nodes that hand on what they get: nothing but the engine is at work.
@@ -55,8 +58,10 @@ const flows = [
     turned: { type: 'rotate', options: { angle: 90 } },
     web,
   }),
-  fourSizes,
-  ...widths.map((pixels, index) => chain(names[index] ?? '', { ...photo, resized: width(pixels), web })),
+  fourSizes('four-jpegs', false),
+  ...singles(false),
+  fourSizes('four-webps', true),
+  ...singles(true),
 ];
 
 /** By their ids. */
@@ -64,5 +69,6 @@ export const benchFlows: Readonly<Record<string, FlowDefinition>> = Object.fromE
   flows.map((flow) => [flow.flowId, flow]),
 );
 
-/** The flows of one size each that together do what `four-sizes` does. */
-export const singleSizes: readonly string[] = names;
+/** The flows of one size each that together do what `four-jpegs` and `four-webps` do. */
+export const singleJpegs: readonly string[] = widths.map((pixels) => idOf(pixels, false));
+export const singleWebps: readonly string[] = widths.map((pixels) => idOf(pixels, true));

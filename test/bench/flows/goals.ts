@@ -44,8 +44,8 @@ export const flowGoals: readonly Goal[] = [
   },
   // The encoders have the same to do either way, so that this is what can be told of the engine.
   {
-    ...{ text: 'sizes: CPU of one flow / sharp', unit: 'x', most: 1.15 },
-    reached: between('sizes', 'one flow', 'sharp', cpu),
+    ...{ text: 'sizes-webp: CPU of one flow / sharp', unit: 'x', most: 1.15 },
+    reached: between('sizes-webp', 'one flow', 'sharp', cpu),
   },
   {
     ...{ text: 'idle-memory: after all images / after the first', unit: 'x', most: 1.2 },

@@ -14,6 +14,9 @@ const width = (pixels: Sharp, width: number) => pixels.resize({ width, withoutEn
 
 const toWeb = (pixels: Sharp, path: string) => pixels.webp({ quality: 80, effort: 4 }).toFile(path);
 
+/** The encoder's settings are those of `resize`. */
+const toJpeg = (pixels: Sharp, path: string) => pixels.jpeg({ quality: 80 }).toFile(path);
+
 const steps: readonly ((pixels: Sharp) => Sharp)[] = [
   (pixels) => width(pixels, 1600),
   (pixels) => pixels.grayscale().toColourspace('b-w'),
@@ -44,15 +47,18 @@ const throughFiles: Recipe = async (from, to) => {
 };
 
 /** Decodes once, as large as the largest. */
-const sizes: Recipe = async (from, to) => {
-  const { data, info } = await width(open(from), widths[0]).raw().toBuffer({ resolveWithObject: true });
-  const raw = { width: info.width, height: info.height, channels: info.channels };
-  for (const pixels of widths) await toWeb(width(sharp(data, { raw }), pixels), `${to}.${pixels}`);
-};
+const sizes =
+  (encode: (pixels: Sharp, path: string) => Promise<unknown>): Recipe =>
+  async (from, to) => {
+    const { data, info } = await width(open(from), widths[0]).raw().toBuffer({ resolveWithObject: true });
+    const raw = { width: info.width, height: info.height, channels: info.channels };
+    for (const pixels of widths) await encode(width(sharp(data, { raw }), pixels), `${to}.${pixels}`);
+  };
 
 export const recipes = {
   image: (from: string, to: string) => toWeb(width(open(from), 1024), to),
   'chain-memory': throughMemory,
   'chain-files': throughFiles,
-  sizes,
+  'sizes-jpeg': sizes(toJpeg),
+  'sizes-webp': sizes(toWeb),
 } as const satisfies Readonly<Record<string, Recipe>>;
