@@ -103,6 +103,8 @@ const maxSide = 16_383;
 /** How often deadlines are looked at, and how far ahead at the start: what a crash cut off is due within that. */
 const recoverMs = 10_000;
 const recoverAheadMs = 15_000;
+/** How often the data store is searched for what no record tells of. */
+const sweepMs = 3_600_000;
 
 /** Throws a `TypeError` that names the option when one is missing, and when a plugin or a flow is not valid. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
@@ -126,7 +128,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     maxUploadSize: limitsOf(options).maxUploadSize,
     isDraining: () => draining,
   });
-  const stopRecovery = await startRecovery(services, drivers.onError);
+  const stopRecovery = await startRecovery(services, drivers);
   await services.engine.work();
   return {
     handler: http.handler,
@@ -219,14 +221,19 @@ const composeServices = (options: ServiceOptions, drivers: Drivers, definitions:
 };
 
 /** Takes up what a crash cut off, now and every few seconds; the function it gives ends that. */
-const startRecovery = async ({ uploads, engine }: Services, onError: OnError): Promise<() => void> => {
+const startRecovery = async ({ uploads, engine }: Services, drivers: Drivers): Promise<() => void> => {
+  const { dataStore, onError } = drivers;
   const recover = (until: number) => Promise.all([uploads.recover(until), engine.recover(until)]);
   await recover(clock.now() + recoverAheadMs);
   const timer = setInterval(
     () => void recover(clock.now()).catch((error) => onError(error, { part: 'recovery' })),
     recoverMs,
   );
-  return () => clearInterval(timer);
+  const sweeper = setInterval(
+    () => void uploads.sweep(dataStore).catch((error) => onError(error, { part: 'sweep' })),
+    sweepMs,
+  );
+  return () => [timer, sweeper].forEach(clearInterval);
 };
 
 const requireOptions = (options: ServiceOptions): void => {

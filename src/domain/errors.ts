@@ -49,7 +49,12 @@ export const errorTable = {
   CHECKSUM_MISMATCH: entry(422, 'The bytes do not have the declared checksum', 'Upload the file again'),
   UPLOAD_LOCKED: entry(423, 'Another request is writing this upload', 'Try again after Retry-After'),
   INTERNAL_ERROR: entry(500, 'Something went wrong', 'Report the request id', true),
-  UNAVAILABLE: entry(503, 'The service cannot answer now', 'Try again after Retry-After; ask HEAD for the offset'),
+  UNAVAILABLE: entry(
+    503,
+    'The service cannot answer now',
+    'Try again after Retry-After; ask HEAD for the offset',
+    true,
+  ),
   STORAGE_FULL: entry(507, 'There is no room left in the storage', 'Resume once there is room'),
   // Codes that end an upload or a job.
   TIMEOUT: entry(500, 'The time limit has passed', 'Raise the timeout, or send smaller files', true),

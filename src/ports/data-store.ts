@@ -2,7 +2,8 @@
  * Where bytes live. Keys are made by the service from ids, never by clients: segments of `[A-Za-z0-9._-]` joined by
  * `/`. The length of a stored file is never asked for while an upload runs: the offset is the key-value store's.
  *
- * Errors: a missing key is `FILE_NO_LONGER_EXISTS`, no room is `STORAGE_FULL`, all else is `STORAGE_ERROR`.
+ * Errors: a missing key is `FILE_NO_LONGER_EXISTS`, no room is `STORAGE_FULL`, a store that cannot be reached now is
+ * `UNAVAILABLE`, all else is `STORAGE_ERROR`.
  */
 import type { Readable } from 'node:stream';
 
@@ -46,6 +47,20 @@ export interface Sink {
 export interface AppendOptions {
   /** Nobody looks at a chunk after `write`: the driver may give its memory back as soon as the chunk is written. */
   readonly owned?: boolean;
+  /** Bytes of the whole file, where they are known. */
+  readonly length?: number | undefined;
+  /**
+   * Has the record keep what the driver makes of the last `Durable` in it, before the driver goes on. Rejects when the
+   * record is another writer's by now. Absent: nobody else writes.
+   */
+  readonly keep?: (change: (last: Durable) => Durable) => Promise<void>;
+}
+
+export interface SweepOptions {
+  /** Milliseconds since 1970; what is younger may belong to a writer whose record is not written yet. */
+  readonly before: number;
+  /** What the record of an incomplete file keeps for the driver; `undefined`: there is none. */
+  stateOf(key: string): Promise<unknown>;
 }
 
 export interface DataStore {
@@ -64,6 +79,8 @@ export interface DataStore {
   list(prefix: string): Promise<readonly string[]>;
   /** Removes the file; a missing one is no error. */
   remove(key: string): Promise<void>;
+  /** Removes what sinks have left that no record knows of; absent where a store has nothing like that. */
+  sweep?(options: SweepOptions): Promise<void>;
   /** A real round trip; throws when the store cannot answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

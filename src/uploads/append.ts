@@ -64,24 +64,33 @@ const append = async (
     requireWhole(await receiveRepeated(deps, upload, request, owner), owner, upload);
     return deps.complete(entry, { letGo: owner.release });
   }
-  const sink = await deps.storage(upload.storageId).append(upload.key, durableOf(upload), { owned: true });
+  // Without an offset a body counts as a whole or not at all: nothing is committed on the way.
+  const commits = new Commits(deps, { sync: () => sink.sync() }, entry, request.offset !== undefined);
+  const options = { owned: true, length: upload.size, keep: commits.keep };
+  const sink = await deps.storage(upload.storageId).append(upload.key, durableOf(upload), options);
   try {
-    return await appendTo(deps, sink, entry, request, owner);
+    return await appendTo(deps, { sink, commits }, entry, request, owner);
   } finally {
     await sink.close();
   }
 };
 
+/** Where the bytes of a request go, and how the record hears of it. */
+interface Way {
+  readonly sink: Sink;
+  readonly commits: Commits;
+}
+
 const appendTo = async (
   deps: AppendDeps,
-  sink: Sink,
+  way: Way,
   entry: Entry<UploadRecord>,
   request: Accepted,
   owner: Owner,
 ): Promise<Entry<UploadRecord>> => {
   const { value: upload } = entry;
+  const { sink, commits } = way;
   const allOrNothing = request.offset === undefined;
-  const commits = new Commits(deps, sink, entry, !allOrNothing);
   const seen = observe(deps.digests, upload, allOrNothing);
   const room = request.ceiling.size - upload.offset;
   request.onAccepted?.();
@@ -102,22 +111,28 @@ const appendTo = async (
   // Without an offset the client cannot know how far it came, so a body that did not end counts for nothing.
   if (allOrNothing) requireWhole(received, owner, upload);
   const last = again
-    ? await forgetUndelivered(deps, entry)
-    : await commitRest(deps, sink, committed, upload.offset + received.bytes, { seen, owner });
+    ? await forgetUndelivered(deps, await letGo(way))
+    : await commitRest(deps, way, upload.offset + received.bytes, { seen, owner });
   await requireOwn(deps, last.value, request, { received, owner, body });
   return last;
+};
+
+/** Nothing is written of this body any more; the record is as its sink has left it. */
+const letGo = async ({ sink, commits }: Way): Promise<Entry<UploadRecord>> => {
+  await sink.close();
+  return commits.settled();
 };
 
 /** Makes the rest durable and records it; completes the upload when that was all of it. */
 const commitRest = async (
   deps: AppendDeps,
-  sink: Sink,
-  committed: Entry<UploadRecord>,
+  { sink, commits }: Way,
   end: number,
   { seen, owner }: { readonly seen: Observer; readonly owner: Owner },
 ): Promise<Entry<UploadRecord>> => {
-  const { size, id } = committed.value;
+  const { size, id } = (await commits.settled()).value;
   const durable = await sink.finish(end === size ? { length: size } : {});
+  const committed = await commits.settled();
   if (durable.offset === size) {
     deps.digests.forget(id);
     return deps.complete(committed, { change: appended(durable), letGo: owner.release, ...seen.known(size) });

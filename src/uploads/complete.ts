@@ -56,8 +56,9 @@ const record = async (
 
 /** Cuts off what lies beyond the end, and makes the file when it is empty. */
 const seal = async (deps: UploadDeps, upload: UploadRecord): Promise<void> => {
-  const sink = await deps.storage(upload.storageId).append(upload.key, durableOf(upload));
-  await sink.finish({ length: upload.offset }).finally(() => sink.close());
+  const length = upload.offset;
+  const sink = await deps.storage(upload.storageId).append(upload.key, durableOf(upload), { length });
+  await sink.finish({ length }).finally(() => sink.close());
 };
 
 type HashStored = (upload: UploadRecord) => Promise<string>;

@@ -13,12 +13,14 @@ import type { Pace } from './pace.ts';
 import { createRead, type ReadUploads } from './read.ts';
 import type { UploadDeps } from './records.ts';
 import { createRecover, type RecoverUploads } from './recover.ts';
+import { createSweep, type SweepStore } from './sweep.ts';
 
 export interface Uploads extends ReadUploads, CancelUploads {
   readonly create: CreateUpload;
   readonly append: AppendUpload;
   readonly finalize: FinalizeUpload;
   readonly recover: RecoverUploads;
+  readonly sweep: SweepStore;
   /** Lets running appends commit and answer, and refuses new ones. */
   drain(): Promise<void>;
 }
@@ -39,6 +41,7 @@ export const createUploads = (deps: UploadDeps & UploadOptions): Uploads => {
     append: createAppend(all),
     finalize: createFinalize(all),
     recover: createRecover({ ...all, ...createExpire(all) }),
+    sweep: createSweep(all),
     ...createRead(all),
     ...createCancel(all),
     drain: () => owners.drain(),

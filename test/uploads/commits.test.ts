@@ -93,3 +93,34 @@ t.test('a commit that fails or loses leaves the record as it was', async (t) => 
   losing.commits.progressed(16 * mebibyte);
   t.match(await losing.commits.settled(), { version: 1, value: { offset: 0 } });
 });
+
+t.test('what the store has the record keep is written over the newest version, between the commits', async (t) => {
+  const { passed, open } = gate();
+  const published: [UploadRecord, boolean | undefined][] = [];
+  const publish: PublishUpload = async ({ value, expectedVersion, progress }) => {
+    published.push([value, progress]);
+    return { value, version: expectedVersion + 1 };
+  };
+  const sync = async () => {
+    await passed;
+    return { offset: 5, state: { part: 1 } };
+  };
+  const entry: Entry<UploadRecord> = { value: sampleUpload({ size: 10, offset: 0 }), version: 1 };
+  const commits = new Commits({ publish, clock: realClock, uploadTtl: 60_000, quota: {} }, { sync }, entry, true);
+  commits.progressed(16 * mebibyte);
+  const kept = commits.keep((last) => ({ ...last, state: { ...(last.state as object), next: 17 } }));
+  open();
+  await kept;
+  t.match(published[1], [{ offset: 5, sink: { part: 1, next: 17 } }, false], 'the offset stays, and nobody is told');
+  await commits.keep(() => ({ offset: 10, state: 'all' }));
+  t.match(published[2], [{ offset: 10, sink: 'all', status: 'finalizing' }, true], 'recovery completes what is full');
+  t.equal((await commits.settled()).version, 4);
+});
+
+t.test('a record that is another writer’s by now keeps nothing', async (t) => {
+  const { commits } = setUp(async () => ({ offset: 0 }), { lost: true });
+  await t.rejects(
+    commits.keep(() => ({ offset: 5 })),
+    { code: 'INVALID_OFFSET' },
+  );
+});
