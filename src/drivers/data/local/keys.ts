@@ -1,12 +1,6 @@
 /** From keys to paths: the only place where a key becomes part of a path. */
 import { ServiceError } from '../../../domain/errors.ts';
-
-const segment = /^[A-Za-z0-9._-]+$/;
-
-const isSegment = (text: string): boolean => segment.test(text) && text !== '.' && text !== '..';
-
-/** Whether `text` is a key as the port describes it; what is not one never reaches the file system. */
-export const isKey = (text: string): boolean => text.split('/').every(isSegment);
+import { isKey } from '../keys.ts';
 
 const refuse = (text: string): never => {
   throw new ServiceError('STORAGE_ERROR', undefined, { cause: new Error(`${JSON.stringify(text)} is not a key`) });

@@ -1,6 +1,7 @@
 /** Writes chunks one after the other at explicit positions of a descriptor, without blocking whoever brings them. */
 import fs from 'node:fs';
 import { ServiceError } from '../../../domain/errors.ts';
+import { release } from '../release.ts';
 import { writeFailure } from './failures.ts';
 
 export interface Writer {
@@ -33,20 +34,6 @@ const skip = (chunks: readonly Buffer[], written: number): readonly Buffer[] => 
   });
   const partial = chunks[index];
   return partial === undefined ? [] : [partial.subarray(left), ...chunks.slice(index + 1)];
-};
-
-/** Bytes; smaller chunks come with enough other garbage to be collected soon. */
-const ownMemory = 16_384;
-
-/**
- * Gives the memory of a written chunk back at once. Left to the garbage collector, which sees little else to do, the
- * chunks of a large upload make it mark the whole heap every 35 MiB: half of the processor time, and 90 MiB more memory.
- */
-const release = (chunk: Buffer): void => {
-  const { buffer } = chunk;
-  if (!(buffer instanceof ArrayBuffer) || buffer.byteLength < ownMemory) return;
-  // Part of something larger: somebody else may look at the rest.
-  if (buffer.byteLength === chunk.byteLength) buffer.transfer(0);
 };
 
 export interface WriterOptions {
