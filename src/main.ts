@@ -14,6 +14,7 @@ import { watchFlows } from './engine/load/watch-flows.ts';
 import { fastifyAdapter } from './http/server.ts';
 import { kinds as builtIn } from './nodes/index.ts';
 import { loadKinds, PluginError } from './nodes/plugins/load-kinds.ts';
+import type { DataStore } from './ports/data-store.ts';
 import type { NodeKinds } from './ports/node.ts';
 import { createService, type Service, type ServiceOptions } from './service.ts';
 import { createLog } from './telemetry/log.ts';
@@ -30,12 +31,11 @@ const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean => /^webso
 
 const start = async (config: Config): Promise<void> => {
   const log = createLog(config.logLevel);
-  const { durability } = config;
   const { plugins } = config;
   const kinds = await loadKinds(builtIn, plugins);
   const { load, reloadInto } = followFlows(config, kinds, log);
   const flows = await load();
-  const dataStore = await localDataStore({ directory: join(config.dataDirectory, 'files'), durability });
+  const dataStore = await openDataStore(config);
   const stores = await openStores(config, log);
   const service = await createService({
     dataStore,
@@ -59,11 +59,28 @@ const start = async (config: Config): Promise<void> => {
   onSignals(server, service, config);
   const shared =
     config.redisUrl === undefined ? 'records: sqlite, events: in process' : 'records: redis, events: redis';
-  const drivers = `data: local, ${shared}, workers: ${config.workers}`;
+  const drivers = `data: ${dataStore.type}, ${shared}, workers: ${config.workers}`;
   const address = `${addressOf(server, config)}/${config.basePath.replace(/^\/+|\/+$/g, '')}`;
   process.stdout.write(
     `Sluice ${version} on ${address} | flows: ${Object.keys(flows).join(', ') || 'none'} | ${drivers}\n`,
   );
+};
+
+/** A bucket when there is one, else a directory. The SDK is only loaded where it is used. */
+const openDataStore = async (config: Config): Promise<DataStore> => {
+  const { s3Bucket: bucket, durability } = config;
+  if (bucket === undefined) return localDataStore({ directory: join(config.dataDirectory, 'files'), durability });
+  const { s3DataStore } = await import('./drivers/data/s3/index.ts');
+  return s3DataStore({
+    bucket,
+    endpoint: config.s3Endpoint,
+    region: config.s3Region,
+    accessKeyId: config.s3AccessKeyId,
+    secretAccessKey: config.s3SecretAccessKey,
+    forcePathStyle: config.s3ForcePathStyle,
+    prefix: config.s3Prefix,
+    equalParts: config.s3EqualParts,
+  });
 };
 
 /** Where records live and events go: in this process, or at the Redis that all replicas share. */

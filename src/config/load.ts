@@ -22,19 +22,20 @@ export const loadEnvFile = (): void => {
   if (existsSync('.env')) process.loadEnvFile('.env');
 };
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** The one setting that commands need which work without a service. */
-export const loadPlugins = (env: Readonly<Record<string, string | undefined>> = process.env): readonly string[] =>
+export const loadPlugins = (env: Env = process.env): readonly string[] =>
   settings.plugins.read(env[settings.plugins.name] ?? '');
 
 /** Reads all settings; an empty variable counts as not set. Throws `ConfigError`. */
-export const loadConfig = (env: Readonly<Record<string, string | undefined>> = process.env): Config => {
+export const loadConfig = (env: Env = process.env): Config => {
   const problems: string[] = [];
   const entries = Object.entries<Setting<unknown>>(settings).map(([key, setting]) => {
     try {
-      const text = given(env, setting) ?? setting.fallback;
-      return [key, text === undefined ? undefined : read(setting, text)];
+      return [key, readSetting(setting, env)];
     } catch (error) {
-      problems.push(`${setting.name} ${(error as Error).message}`);
+      problems.push((error as Error).message);
       return [key, undefined];
     }
   });
@@ -42,24 +43,42 @@ export const loadConfig = (env: Readonly<Record<string, string | undefined>> = p
   return Object.freeze(Object.fromEntries(entries)) as Config;
 };
 
-/** What the environment says, in the variable or in the file that another one names. */
-const given = (env: Readonly<Record<string, string | undefined>>, setting: Setting<unknown>): string | undefined => {
-  const text = env[setting.name]?.trim() || undefined;
-  const path = setting.secret === true ? env[`${setting.name}_FILE`]?.trim() || undefined : undefined;
-  if (path === undefined) return text;
-  if (text !== undefined) throw new Error(`is set, and ${setting.name}_FILE too: leave one of them out`);
-  try {
-    return readFileSync(path, 'utf8').trim() || undefined;
-  } catch (error) {
-    throw new Error(`cannot be read from ${setting.name}_FILE: ${(error as Error).message}`);
-  }
-};
-
-const read = <T>(setting: Setting<T>, text: string): T => {
+/** Throws an error with the whole line about the variable. */
+const readSetting = (setting: Setting<unknown>, env: Env): unknown => {
+  const { name = setting.name, text = setting.fallback } = find(setting, env) ?? {};
+  if (text === undefined) return undefined;
   try {
     return setting.read(text);
   } catch (error) {
-    const shown = setting.secret === true ? '' : `, not "${text}"`;
-    throw new Error(`${(error as Error).message}${shown}`);
+    throw new Error(`${name} ${(error as Error).message}${setting.secret ? '' : `, not "${text}"`}`);
+  }
+};
+
+interface Found {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What the environment says: in the variable, in one of its other names, or in the file that another one names. */
+const find = (setting: Setting<unknown>, env: Env): Found | undefined => {
+  const file = setting.secret ? findInFile(setting.name, env) : undefined;
+  for (const name of [setting.name, ...(setting.aliases ?? [])]) {
+    const text = env[name]?.trim();
+    if (!text) continue;
+    if (file) throw new Error(`${name} is set, and ${setting.name}_FILE too: leave one of them out`);
+    return { name, text };
+  }
+  return file;
+};
+
+/** The way in which Docker and Kubernetes hand secrets over. */
+const findInFile = (name: string, env: Env): Found | undefined => {
+  const path = env[`${name}_FILE`]?.trim();
+  if (!path) return undefined;
+  try {
+    const text = readFileSync(path, 'utf8').trim();
+    return text === '' ? undefined : { name, text };
+  } catch (error) {
+    throw new Error(`${name} cannot be read from ${name}_FILE: ${(error as Error).message}`);
   }
 };

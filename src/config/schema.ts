@@ -99,6 +99,35 @@ export const settings = {
     name: 'REDIS_SENTINEL_PASSWORD',
     description: 'Password at the sentinels',
   }),
+  s3Bucket: optional(text, {
+    name: 'S3_BUCKET',
+    description: 'Bucket for all files, made when it is missing; default: none, files are in DATA_DIR',
+  }),
+  s3Endpoint: origin({
+    name: 'S3_ENDPOINT',
+    aliases: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'],
+    description: 'Address of the S3 server; default: AWS',
+  }),
+  s3Region: optional(text, {
+    name: 'S3_REGION',
+    aliases: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
+    description: 'Region of the bucket; default: us-east-1',
+  }),
+  s3AccessKeyId: optional(secret, {
+    name: 'S3_ACCESS_KEY_ID',
+    description: 'Access key; default: as AWS clients find it (AWS_*, profile, role)',
+  }),
+  s3SecretAccessKey: optional(secret, { name: 'S3_SECRET_ACCESS_KEY', description: 'Secret of S3_ACCESS_KEY_ID' }),
+  s3ForcePathStyle: optional(onOff, {
+    name: 'S3_FORCE_PATH_STYLE',
+    description: 'The bucket in the path instead of the host name; default: on with S3_ENDPOINT',
+  }),
+  s3Prefix: optional(text, { name: 'S3_PREFIX', description: 'Before the names of all objects; default: none' }),
+  s3EqualParts: onOff({
+    name: 'S3_EQUAL_PARTS',
+    fallback: 'off',
+    description: 'Parts of an upload all have the same size, as Cloudflare R2 demands',
+  }),
   maxUploadSize: bytes({ name: 'MAX_UPLOAD_SIZE', fallback: '5GiB', description: 'Largest upload, bytes' }),
   uploadIdleTimeout: duration({
     name: 'UPLOAD_IDLE_TIMEOUT',

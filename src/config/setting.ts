@@ -13,9 +13,16 @@ export interface Setting<T> {
   readonly secret?: true;
   /** Without a value and without a fallback the setting is `undefined`. */
   readonly optional: boolean;
+  /** Other variables that are read when this one is not set, the first one first. */
+  readonly aliases?: readonly string[];
 }
 
-type Described = { readonly name: string; readonly description: string; readonly fallback: string };
+type Described = {
+  readonly name: string;
+  readonly description: string;
+  readonly fallback: string;
+  readonly aliases?: readonly string[];
+};
 
 /** Any text that is not empty. */
 export const text = (described: Described): Setting<string> => ({

@@ -157,3 +157,11 @@ t.test('no two settings share a variable', (t) => {
   t.equal(new Set(names).size, names.length);
   t.end();
 });
+
+t.test('a setting can have other names, its own first', (t) => {
+  t.equal(loadConfig({ AWS_DEFAULT_REGION: 'a' }).s3Region, 'a');
+  t.equal(loadConfig({ AWS_REGION: 'b', AWS_DEFAULT_REGION: 'a' }).s3Region, 'b');
+  t.equal(loadConfig({ S3_REGION: 'c', AWS_REGION: 'b' }).s3Region, 'c');
+  t.throws(() => loadConfig({ AWS_ENDPOINT_URL: 'nowhere' }), { message: /AWS_ENDPOINT_URL must be/ });
+  t.end();
+});
