@@ -4,6 +4,7 @@
  */
 import type { FlowDefinition } from './domain/flow.ts';
 import type { LocalDataStoreOptions } from './drivers/data/local/index.ts';
+import type { S3DataStoreOptions } from './drivers/data/s3/index.ts';
 import type { SqliteKvStoreOptions } from './drivers/kv/sqlite/index.ts';
 import type { Adapter } from './http/context.ts';
 import type { FastifyAdapterOptions } from './http/server.ts';
@@ -56,6 +57,10 @@ export const fastifyAdapter = (options: FastifyAdapterOptions = {}): Adapter => 
 /** Keeps bytes in a directory. */
 export const localDataStore = async (options: LocalDataStoreOptions): Promise<DataStore> =>
   (await import('./drivers/data/local/index.ts')).localDataStore(options);
+
+/** Keeps bytes in a bucket of any S3 server. */
+export const s3DataStore = async (options: Omit<S3DataStoreOptions, 'budget' | 'attempts'>): Promise<DataStore> =>
+  (await import('./drivers/data/s3/index.ts')).s3DataStore(options);
 
 /** Keeps records and the job queue in an SQLite file that one process owns. */
 export const sqliteKvStore = async (options: Omit<SqliteKvStoreOptions, 'clock'>): Promise<KvStore> => {

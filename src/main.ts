@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, loadConfig, loadEnvFile } from './config/load.ts';
+import { loadStorages } from './config/storages.ts';
 import { systemClock } from './drivers/clock.ts';
-import { localDataStore } from './drivers/data/local/index.ts';
+import { openStorages } from './drivers/data/open.ts';
 import { sqliteKvStore } from './drivers/kv/sqlite/index.ts';
 import type { RedisAddress } from './drivers/redis.ts';
 import { FlowLoadError } from './engine/load/flow-problem.ts';
@@ -14,7 +15,6 @@ import { watchFlows } from './engine/load/watch-flows.ts';
 import { fastifyAdapter } from './http/server.ts';
 import { kinds as builtIn } from './nodes/index.ts';
 import { loadKinds, PluginError } from './nodes/plugins/load-kinds.ts';
-import type { DataStore } from './ports/data-store.ts';
 import type { NodeKinds } from './ports/node.ts';
 import { createService, type Service, type ServiceOptions } from './service.ts';
 import { createLog } from './telemetry/log.ts';
@@ -30,15 +30,17 @@ const timeouts = { keepAliveTimeout: 72_000, headersTimeout: 30_000, requestTime
 const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean => /^websocket$/i.test(headers.upgrade ?? '');
 
 const start = async (config: Config): Promise<void> => {
+  const settings = loadStorages(config);
   const log = createLog(config.logLevel);
   const { plugins } = config;
   const kinds = await loadKinds(builtIn, plugins);
   const { load, reloadInto } = followFlows(config, kinds, log);
   const flows = await load();
-  const dataStore = await openDataStore(config);
+  const { default: dataStore, ...storages } = await openStorages(settings, config);
   const stores = await openStores(config, log);
   const service = await createService({
     dataStore,
+    storages,
     ...stores,
     flows,
     plugins,
@@ -64,23 +66,6 @@ const start = async (config: Config): Promise<void> => {
   process.stdout.write(
     `Sluice ${version} on ${address} | flows: ${Object.keys(flows).join(', ') || 'none'} | ${drivers}\n`,
   );
-};
-
-/** A bucket when there is one, else a directory. The SDK is only loaded where it is used. */
-const openDataStore = async (config: Config): Promise<DataStore> => {
-  const { s3Bucket: bucket, durability } = config;
-  if (bucket === undefined) return localDataStore({ directory: join(config.dataDirectory, 'files'), durability });
-  const { s3DataStore } = await import('./drivers/data/s3/index.ts');
-  return s3DataStore({
-    bucket,
-    endpoint: config.s3Endpoint,
-    region: config.s3Region,
-    accessKeyId: config.s3AccessKeyId,
-    secretAccessKey: config.s3SecretAccessKey,
-    forcePathStyle: config.s3ForcePathStyle,
-    prefix: config.s3Prefix,
-    equalParts: config.s3EqualParts,
-  });
 };
 
 /** Where records live and events go: in this process, or at the Redis that all replicas share. */

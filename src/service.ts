@@ -12,7 +12,7 @@ import { createEngine, type Engine } from './engine/index.ts';
 import { checkFlow } from './engine/load/check-flow.ts';
 import { createFollow, type Follow } from './events/follow.ts';
 import { createPublish } from './events/publish.ts';
-import type { Adapter, HttpHandlers } from './http/context.ts';
+import type { Adapter, HttpHandlers, Probes } from './http/context.ts';
 import { createLinks } from './http/links.ts';
 import { kinds as builtIn } from './nodes/index.ts';
 import { loadKinds } from './nodes/plugins/load-kinds.ts';
@@ -27,8 +27,10 @@ import { version } from './version.ts';
 import { workerPool } from './workers/index.ts';
 
 export interface ServiceOptions {
-  /** Where bytes live. */
+  /** Where bytes live that name no other storage: the storage `default`. */
   readonly dataStore: DataStore;
+  /** Further storages by their ids, which clients name as `storageId`. */
+  readonly storages?: Readonly<Record<string, DataStore>>;
   /** Where records live, and the job queue beside them. */
   readonly kvStore: KvStore;
   /** The flows by their ids; `loadFlows` makes this of a directory. */
@@ -119,7 +121,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     ...services,
     links: createLinks(options.baseUrl ?? '/sluice'),
     probes: {
-      dataStore: () => drivers.dataStore.ping(),
+      ...probesOf(drivers.storages),
       kvStore: () => drivers.kvStore.ping(),
       eventBroadcaster: () => drivers.eventBroadcaster.ping(),
       jobQueue: () => drivers.queue.ping(),
@@ -142,16 +144,17 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       stopRecovery();
       await Promise.all([services.uploads.drain(), services.engine.drain()]);
       await http.close();
-      for (const name of ['workerPool', 'queue', 'eventBroadcaster', 'kvStore', 'dataStore'] as const) {
-        await drivers[name].close();
-      }
+      for (const name of ['workerPool', 'queue', 'eventBroadcaster', 'kvStore'] as const) await drivers[name].close();
+      for (const store of drivers.storages.values()) await store.close();
     },
   };
 };
 
 type OnError = (error: unknown, context: Record<string, unknown>) => void;
 
-interface Drivers extends Required<Pick<ServiceOptions, 'dataStore' | 'kvStore' | 'eventBroadcaster' | 'workerPool'>> {
+interface Drivers extends Required<Pick<ServiceOptions, 'kvStore' | 'eventBroadcaster' | 'workerPool'>> {
+  /** By their ids. */
+  readonly storages: ReadonlyMap<string, DataStore>;
   readonly queue: JobQueue;
   readonly onError: OnError;
 }
@@ -162,8 +165,11 @@ interface Services {
   readonly follow: Follow;
 }
 
+/** The id of the storage that need not be named. */
+const defaultStorage = 'default';
+
 const openDrivers = (options: ServiceOptions): Drivers => ({
-  dataStore: options.dataStore,
+  storages: new Map([...Object.entries(options.storages ?? {}), [defaultStorage, options.dataStore]]),
   kvStore: options.kvStore,
   queue: options.kvStore.queue(),
   eventBroadcaster: options.eventBroadcaster ?? localEvents(),
@@ -184,9 +190,10 @@ interface Definitions {
 
 const composeServices = (options: ServiceOptions, drivers: Drivers, definitions: Definitions): Services => {
   const limits = limitsOf(options);
-  const { kvStore, eventBroadcaster, dataStore, onError } = drivers;
+  const { kvStore, eventBroadcaster, storages, onError } = drivers;
   const storage = (storageId: string): DataStore => {
-    if (storageId === 'default') return dataStore;
+    const store = storages.get(storageId);
+    if (store !== undefined) return store;
     throw new ServiceError('STORAGE_NOT_FOUND', `There is no storage "${storageId}"`);
   };
   const publish = createPublish({ kvStore, eventBroadcaster, clock, onNotifyError: (error) => onError(error, {}) });
@@ -222,25 +229,35 @@ const composeServices = (options: ServiceOptions, drivers: Drivers, definitions:
 
 /** Takes up what a crash cut off, now and every few seconds; the function it gives ends that. */
 const startRecovery = async ({ uploads, engine }: Services, drivers: Drivers): Promise<() => void> => {
-  const { dataStore, onError } = drivers;
+  const { storages, onError } = drivers;
   const recover = (until: number) => Promise.all([uploads.recover(until), engine.recover(until)]);
   await recover(clock.now() + recoverAheadMs);
   const timer = setInterval(
     () => void recover(clock.now()).catch((error) => onError(error, { part: 'recovery' })),
     recoverMs,
   );
-  const sweeper = setInterval(
-    () => void uploads.sweep(dataStore).catch((error) => onError(error, { part: 'sweep' })),
-    sweepMs,
-  );
+  const sweeper = setInterval(() => {
+    for (const store of storages.values()) {
+      uploads.sweep(store).catch((error) => onError(error, { part: 'sweep' }));
+    }
+  }, sweepMs);
   return () => [timer, sweeper].forEach(clearInterval);
 };
+
+/** What readiness asks of the storages: `dataStore`, and `dataStore.<id>` for each further one. */
+const probesOf = (storages: Drivers['storages']): Probes =>
+  Object.fromEntries(
+    [...storages].map(([id, store]) => [id === defaultStorage ? 'dataStore' : `dataStore.${id}`, () => store.ping()]),
+  );
 
 const requireOptions = (options: ServiceOptions): void => {
   for (const name of ['dataStore', 'kvStore', 'flows', 'adapter'] as const) {
     if (typeof options?.[name] !== 'object' || options[name] === null) {
       throw new TypeError(`createService needs the option "${name}"`);
     }
+  }
+  if (options.storages !== undefined && defaultStorage in options.storages) {
+    throw new TypeError(`The storage "${defaultStorage}" is the option "dataStore", and none of "storages"`);
   }
 };
 

@@ -43,6 +43,8 @@ t.test('a missing option is named', async (t) => {
     await t.rejects(createService(rest as ServiceOptions), { name: 'TypeError', message: new RegExp(`"${name}"`) });
   }
   await t.rejects(createService({ ...options, flows: { other: flow } }), { message: /"other".*"small"/ });
+  const twice = { ...options, storages: { default: options.dataStore } };
+  await t.rejects(createService(twice), { name: 'TypeError', message: /"default"/ });
   const broken = { ...flow, edges: [{ source: 'photo', target: 'nowhere' }] };
   await t.rejects(createService({ ...options, flows: { small: broken } }), { message: /nowhere/ });
 });

@@ -22,7 +22,8 @@ export const loadEnvFile = (): void => {
   if (existsSync('.env')) process.loadEnvFile('.env');
 };
 
-type Env = Readonly<Record<string, string | undefined>>;
+/** The variables of an environment. */
+export type Env = Readonly<Record<string, string | undefined>>;
 
 /** The one setting that commands need which work without a service. */
 export const loadPlugins = (env: Env = process.env): readonly string[] =>
@@ -60,7 +61,7 @@ interface Found {
 }
 
 /** What the environment says: in the variable, in one of its other names, or in the file that another one names. */
-const find = (setting: Setting<unknown>, env: Env): Found | undefined => {
+const find = (setting: Pick<Setting<unknown>, 'name' | 'secret' | 'aliases'>, env: Env): Found | undefined => {
   const file = setting.secret ? findInFile(setting.name, env) : undefined;
   for (const name of [setting.name, ...(setting.aliases ?? [])]) {
     const text = env[name]?.trim();
@@ -81,4 +82,12 @@ const findInFile = (name: string, env: Env): Found | undefined => {
   } catch (error) {
     throw new Error(`${name} cannot be read from ${name}_FILE: ${(error as Error).message}`);
   }
+};
+
+/** The secret that files call by this name. Throws an `Error` that names the variables which could hold it. */
+export const readSecret = (name: string, env: Env): string => {
+  const variable = `SECRET_${name}`;
+  const found = find({ name: variable, secret: true }, env);
+  if (found === undefined) throw new Error(`${variable} is not set, nor is ${variable}_FILE`);
+  return found.text;
 };

@@ -128,6 +128,10 @@ export const settings = {
     fallback: 'off',
     description: 'Parts of an upload all have the same size, as Cloudflare R2 demands',
   }),
+  storagesFile: optional(text, {
+    name: 'STORAGES_FILE',
+    description: 'YAML or JSON file of further storages by their ids, see below; default: only the storage "default"',
+  }),
   maxUploadSize: bytes({ name: 'MAX_UPLOAD_SIZE', fallback: '5GiB', description: 'Largest upload, bytes' }),
   uploadIdleTimeout: duration({
     name: 'UPLOAD_IDLE_TIMEOUT',

@@ -35,6 +35,26 @@ are written as \`500ms\`, \`30s\`, \`10m\`, \`1d\`, sizes as a number of bytes o
 reported at once, each with the variable's name, and the process exits with code 1.
 
 ${table(['Variable', 'Default', 'What it does'], body)}
+
+## Several storages
+
+Uploads and flows name a storage by its id (\`storageId\`); without one it is \`default\`: the bucket of \`S3_BUCKET\`,
+else the directory \`files\` in \`DATA_DIR\`. \`STORAGES_FILE\` adds others, and may say itself what \`default\` is:
+
+\`\`\`yaml
+disk: { type: local, directory: /mnt/disk }
+archive:
+  type: s3
+  bucket: archive
+  endpoint: https://s3.example.org
+  accessKeyId: { secret: ARCHIVE_KEY }
+  secretAccessKey: { secret: ARCHIVE_SECRET }
+\`\`\`
+
+A storage in S3 also takes \`region\`, \`forcePathStyle\`, \`prefix\` and \`equalParts\`, which mean what the settings of
+that name mean. \`{ secret: ARCHIVE_KEY }\` is the variable \`SECRET_ARCHIVE_KEY\`, or the content of the file that
+\`SECRET_ARCHIVE_KEY_FILE\` names. All replicas need the same file. A job keeps its files in the storage that its start
+names, wherever its inputs are.
 `;
 };
 
