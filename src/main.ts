@@ -53,6 +53,7 @@ const start = async (config: Config): Promise<void> => {
       onError: (error) => log.warn({ err: error }, 'a worker ended; another takes its place'),
     }),
     scratchDirectory: config.scratchDirectory ?? join(config.dataDirectory, 'scratch'),
+    files: { mode: config.filesMode, secret: config.filesUrlSecret, ttl: config.filesUrlTtl },
     limits: config,
     onError: (error, context) => log.error({ err: error, ...context }, 'failed in the background'),
   });

@@ -12,8 +12,9 @@ import { createEngine, type Engine } from './engine/index.ts';
 import { checkFlow } from './engine/load/check-flow.ts';
 import { createFollow, type Follow } from './events/follow.ts';
 import { createPublish } from './events/publish.ts';
-import type { Adapter, HttpHandlers, Probes } from './http/context.ts';
+import type { Adapter, FileDelivery, HttpHandlers, Probes } from './http/context.ts';
 import { createLinks } from './http/links.ts';
+import { createSignedFiles } from './http/signed-files.ts';
 import { kinds as builtIn } from './nodes/index.ts';
 import { loadKinds } from './nodes/plugins/load-kinds.ts';
 import type { DataStore } from './ports/data-store.ts';
@@ -49,8 +50,19 @@ export interface ServiceOptions {
   readonly scratchDirectory?: string;
   /** Limits and defaults; see `defaultLimits`. */
   readonly limits?: Partial<ServiceLimits>;
+  /** How files get to clients; see `FileOptions`. */
+  readonly files?: FileOptions;
   /** Hears of what goes wrong where no request waits for an answer. */
   readonly onError?: OnError;
+}
+
+export interface FileOptions {
+  /** `redirect`: from the storage itself, where it can sign an address; default `proxy`: through this service. */
+  readonly mode?: 'proxy' | 'redirect';
+  /** Signs the addresses of files, which then cannot be read without; the same for all replicas. Default: none does. */
+  readonly secret?: string | undefined;
+  /** Milliseconds for which a signed address works, this service's or a storage's; at most a week, default an hour. */
+  readonly ttl?: number;
 }
 
 export interface ServiceLimits {
@@ -116,10 +128,12 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const drivers = openDrivers(options);
   let { flows } = options;
   const services = composeServices(options, drivers, { kinds, flows: () => flows });
+  const files = deliveryOf(options.files);
   let draining = false;
   const http = await options.adapter.create({
     ...services,
-    links: createLinks(options.baseUrl ?? '/sluice'),
+    links: createLinks(options.baseUrl ?? '/sluice', files.signed?.sign),
+    files,
     probes: {
       ...probesOf(drivers.storages),
       kvStore: () => drivers.kvStore.ping(),
@@ -243,6 +257,11 @@ const startRecovery = async ({ uploads, engine }: Services, drivers: Drivers): P
   }, sweepMs);
   return () => [timer, sweeper].forEach(clearInterval);
 };
+
+const deliveryOf = ({ mode = 'proxy', secret, ttl = 3_600_000 }: FileOptions = {}): FileDelivery => ({
+  ...(mode === 'redirect' ? { redirectFor: Math.ceil(ttl / 1000) } : {}),
+  ...(secret === undefined ? {} : { signed: createSignedFiles({ secret, ttl, clock }) }),
+});
 
 /** What readiness asks of the storages: `dataStore`, and `dataStore.<id>` for each further one. */
 const probesOf = (storages: Drivers['storages']): Probes =>

@@ -5,6 +5,7 @@ import {
   choice,
   duration,
   hosts,
+  key,
   list,
   onOff,
   optional,
@@ -108,6 +109,10 @@ export const settings = {
     aliases: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'],
     description: 'Address of the S3 server; default: AWS',
   }),
+  s3PublicEndpoint: origin({
+    name: 'S3_PUBLIC_ENDPOINT',
+    description: 'Address of the S3 server for clients, where FILES_MODE sends them there; default: S3_ENDPOINT',
+  }),
   s3Region: optional(text, {
     name: 'S3_REGION',
     aliases: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
@@ -131,6 +136,23 @@ export const settings = {
   storagesFile: optional(text, {
     name: 'STORAGES_FILE',
     description: 'YAML or JSON file of further storages by their ids, see below; default: only the storage "default"',
+  }),
+  filesMode: choice({
+    name: 'FILES_MODE',
+    fallback: 'proxy',
+    words: ['proxy', 'redirect'],
+    description: 'proxy: files come through the service; redirect: from S3 itself, by an address that it signs',
+  }),
+  filesUrlSecret: optional(key, {
+    name: 'FILES_URL_SECRET',
+    description:
+      'Signs the addresses of files, which then cannot be read without; 32 characters or more, the same for all replicas; default: none is signed',
+  }),
+  filesUrlTtl: duration({
+    name: 'FILES_URL_TTL',
+    fallback: '1h',
+    max: 7 * 86_400_000,
+    description: "So long a signed address of a file works, the service's or that of S3; at most 7 days",
   }),
   maxUploadSize: bytes({ name: 'MAX_UPLOAD_SIZE', fallback: '5GiB', description: 'Largest upload, bytes' }),
   uploadIdleTimeout: duration({

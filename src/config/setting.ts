@@ -34,6 +34,15 @@ export const text = (described: Described): Setting<string> => ({
 /** Text that is nobody else's to read. */
 export const secret = (described: Described): Setting<string> => ({ ...text(described), secret: true });
 
+/** A secret that others must not be able to guess from what was signed with it. */
+export const key = (described: Described): Setting<string> => ({
+  ...secret(described),
+  read(value) {
+    if (value.length >= 32) return value;
+    throw new Error('must have 32 characters or more');
+  },
+});
+
 /** A setting that may be left out, and is `undefined` then: `optional(text, {...})`. */
 export const optional = <D extends Described, T>(
   kind: (described: D) => Setting<T>,

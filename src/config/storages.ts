@@ -11,13 +11,16 @@ const words = Type.String({ minLength: 1 });
 /** The text itself, or the name of a secret that the environment has: `SECRET_NAME`, or the file `SECRET_NAME_FILE`. */
 const secret = Type.Union([words, strict({ secret: Type.String({ pattern: '^[A-Z][A-Z0-9_]*$' }) })]);
 
+const address = Type.String({ pattern: '^https?://[^/]+/?$' });
+
 /** By their `type`: the fields of a storage, which mean what the setting of that name means. */
 const kinds = {
   local: strict({ type: Type.Literal('local'), directory: words }),
   s3: strict({
     type: Type.Literal('s3'),
     bucket: words,
-    endpoint: Type.Optional(Type.String({ pattern: '^https?://[^/]+/?$' })),
+    endpoint: Type.Optional(address),
+    publicEndpoint: Type.Optional(address),
     region: Type.Optional(words),
     accessKeyId: Type.Optional(secret),
     secretAccessKey: Type.Optional(secret),
@@ -36,6 +39,7 @@ export type StorageSettings =
       readonly type: 's3';
       readonly bucket: string;
       readonly endpoint?: string | undefined;
+      readonly publicEndpoint?: string | undefined;
       readonly region?: string | undefined;
       readonly accessKeyId?: string | undefined;
       readonly secretAccessKey?: string | undefined;
@@ -67,6 +71,7 @@ const defaultStorage = (config: Config): StorageSettings =>
         type: 's3',
         bucket: config.s3Bucket,
         endpoint: config.s3Endpoint,
+        publicEndpoint: config.s3PublicEndpoint,
         region: config.s3Region,
         accessKeyId: config.s3AccessKeyId,
         secretAccessKey: config.s3SecretAccessKey,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../domain/errors.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobOutput, JobRecord } from '../domain/job.ts';
+import { mayRead, type Reader } from '../domain/reader.ts';
 import type { UploadRecord } from '../domain/upload.ts';
 import type { DataStore } from '../ports/data-store.ts';
 import { definitionOf, type EngineDeps, findFlow, findJob } from './records.ts';
@@ -21,7 +22,7 @@ export interface ReadJobs {
   output(
     jobId: string,
     key: string,
-    clientId: string | undefined,
+    reader: Reader,
   ): Promise<{ readonly job: JobRecord; readonly output: JobOutput; readonly store: DataStore }>;
 }
 
@@ -39,9 +40,9 @@ export const createReadJobs = (deps: EngineDeps): ReadJobs => ({
     }
     return uploads;
   },
-  async output(jobId, key, clientId) {
+  async output(jobId, key, reader) {
     const entry = await deps.kvStore.get('jobs', jobId);
-    if (entry === undefined || entry.value.clientId !== clientId) throw new ServiceError('FILE_NOT_FOUND');
+    if (entry === undefined || !mayRead(reader, entry.value)) throw new ServiceError('FILE_NOT_FOUND');
     const outputs = entry.value.outputs ?? {};
     const output = Object.hasOwn(outputs, key) ? outputs[key] : undefined;
     if (output === undefined) throw new ServiceError('FILE_NOT_FOUND');

@@ -5,6 +5,7 @@ import type { Engine } from '../engine/index.ts';
 import type { Follow } from '../events/follow.ts';
 import type { Uploads } from '../uploads/index.ts';
 import type { Links } from './links.ts';
+import type { SignedFiles } from './signed-files.ts';
 
 /** A real round trip to each thing that the service needs, by name. */
 export type Probes = Readonly<Record<string, () => Promise<void>>>;
@@ -16,12 +17,21 @@ declare module 'fastify' {
   }
 }
 
+/** How files get to those who may read them. */
+export interface FileDelivery {
+  /** Seconds for which an address at the store works; absent: all bytes come through this service. */
+  readonly redirectFor?: number;
+  /** Absent: files need no signed address. */
+  readonly signed?: SignedFiles;
+}
+
 /** What `createService` gives its adapter. */
 export interface HttpServices {
   readonly uploads: Uploads;
   readonly engine: Engine;
   readonly follow: Follow;
   readonly links: Links;
+  readonly files: FileDelivery;
   readonly probes: Probes;
   readonly version: string;
   /** Bytes. */

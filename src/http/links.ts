@@ -10,15 +10,18 @@ export interface Links {
   job(id: string): string;
 }
 
-/** `baseUrl` is a path, or an absolute address that makes every link absolute. */
-export const createLinks = (baseUrl: string): Links => {
+/**
+ * `baseUrl` is a path, or an absolute address that makes every link absolute. `sign` gives the query that makes a file's
+ * address work by itself; default: none is needed.
+ */
+export const createLinks = (baseUrl: string, sign: (fileId: string) => string = () => ''): Links => {
   const [, origin = '', path = ''] = /^(https?:\/\/[^/]+)?(.*)$/.exec(baseUrl) ?? [];
   const trimmed = path.replace(/^\/+|\/+$/g, '');
   const base = trimmed === '' ? '' : `/${trimmed}`;
   const root = `${origin}${base}`;
   return {
     base,
-    file: (fileId) => `${root}/api/files/${fileId}`,
+    file: (fileId) => `${root}/api/files/${fileId}${sign(fileId)}`,
     upload: (id) => `${root}/api/upload/${id}`,
     job: (id) => `${root}/api/jobs/${id}/status`,
   };

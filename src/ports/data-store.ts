@@ -63,6 +63,14 @@ export interface SweepOptions {
   stateOf(key: string): Promise<unknown>;
 }
 
+/** What an answer to whoever follows the address says of the file. */
+export interface PresignOptions {
+  /** Seconds for which the address works, at most a week. */
+  readonly expiresIn: number;
+  readonly contentType: string;
+  readonly contentDisposition: string;
+}
+
 export interface DataStore {
   /** The name of the driver, shown as `storage.type`. */
   readonly type: string;
@@ -71,6 +79,8 @@ export interface DataStore {
   append(key: string, from: Durable, options?: AppendOptions): Promise<Sink>;
   /** The bytes `[start, end)`, to the end by default. */
   read(key: string, range?: { readonly start: number; readonly end: number }): Promise<Readable>;
+  /** An address at the store itself, from which whoever has it can GET the file; absent where a store has none. */
+  presign?(key: string, options: PresignOptions): Promise<string>;
   /** A path where a worker can read the whole file: its own place, or a copy in `directory` that has a name of its own. */
   materialize(key: string, directory: string): Promise<string>;
   /** Moves a finished local file to `key`, durable and all at once; an existing file there is replaced. */

@@ -1,12 +1,12 @@
-import type { Readable } from 'node:stream';
 import { ServiceError } from '../domain/errors.ts';
+import type { Reader } from '../domain/reader.ts';
 import { mediaTypeOf, type UploadRecord } from '../domain/upload.ts';
-import type { DataStoreCapabilities } from '../ports/data-store.ts';
+import type { DataStore, DataStoreCapabilities } from '../ports/data-store.ts';
 import type { Owners } from '../ports/owners.ts';
 import { displace } from './own.ts';
 import { findUpload, requireAlive, type UploadDeps } from './records.ts';
 
-/** A file that can be downloaded, and how to open its bytes. */
+/** A file that can be downloaded, and where its bytes are. */
 export interface StoredFile {
   readonly size: number;
   readonly mimeType: string;
@@ -14,7 +14,8 @@ export interface StoredFile {
   /** Changes when the bytes do: a strong validator. */
   readonly version: string;
   readonly createdAt: string;
-  open(range?: { readonly start: number; readonly end: number }): Promise<Readable>;
+  readonly store: Pick<DataStore, 'read' | 'presign'>;
+  readonly key: string;
 }
 
 export interface ReadUploads {
@@ -23,7 +24,7 @@ export interface ReadUploads {
   /** The record after a running writer has stopped and committed: the offset to resume from (WIRE 1, rule 5). */
   head(id: string, clientId: string | undefined): Promise<UploadRecord>;
   /** The bytes of a completed upload. */
-  file(id: string, clientId: string | undefined): Promise<StoredFile>;
+  file(id: string, reader: Reader): Promise<StoredFile>;
   capabilities(storageId: string): { readonly type: string; readonly capabilities: DataStoreCapabilities };
 }
 
@@ -41,8 +42,8 @@ export const createRead = (deps: UploadDeps & { readonly owners: Owners }): Read
     await deps.kvStore.flush();
     return value;
   },
-  async file(id, clientId) {
-    const { value } = await findUpload(deps, id, clientId);
+  async file(id, reader) {
+    const { value } = await findUpload(deps, id, reader);
     requireAlive(value);
     if (value.bytesRemoved === true) throw new ServiceError('FILE_NO_LONGER_EXISTS');
     if (value.status !== 'completed') throw new ServiceError('FILE_NOT_FOUND', 'The upload is not complete yet');
@@ -52,7 +53,8 @@ export const createRead = (deps: UploadDeps & { readonly owners: Owners }): Read
       fileName: value.fileName,
       version: value.id,
       createdAt: value.createdAt,
-      open: (range) => deps.storage(value.storageId).read(value.key, range),
+      store: deps.storage(value.storageId),
+      key: value.key,
     };
   },
   capabilities(storageId) {

@@ -2,6 +2,7 @@
 import { ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
 import { noUsage, type Quota, type UsageChange, usageDelta, usageOf } from '../domain/quota.ts';
+import { mayRead, type Reader } from '../domain/reader.ts';
 import { isSettled, lifetimeOf, mustTellJob, type UploadRecord } from '../domain/upload.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DataStore, Durable } from '../ports/data-store.ts';
@@ -64,10 +65,10 @@ const withExpiry = (upload: UploadRecord, now: number, ttl: number): UploadRecor
 export const findUpload = async (
   deps: Pick<UploadDeps, 'kvStore'>,
   id: string,
-  clientId: string | undefined,
+  reader: Reader,
 ): Promise<Entry<UploadRecord>> => {
   const entry = await deps.kvStore.get('uploads', id);
-  if (entry === undefined || entry.value.clientId !== clientId) throw new ServiceError('FILE_NOT_FOUND');
+  if (entry === undefined || !mayRead(reader, entry.value)) throw new ServiceError('FILE_NOT_FOUND');
   return entry;
 };
 

@@ -45,6 +45,8 @@ t.test('local storages and a bucket side by side', { skip }, async (t) => {
     SECRET_S3_KEY: s3.accessKeyId,
     SECRET_S3_SECRET: s3.secretAccessKey,
     WORKERS: '1',
+    FILES_MODE: 'redirect',
+    FILES_URL_SECRET: 'of the acceptance test, 32 characters',
   });
   t.teardown(async () => void (await stop()));
   const uploads = uploadClient(url);
@@ -58,7 +60,7 @@ t.test('local storages and a bucket side by side', { skip }, async (t) => {
     ] as const) {
       const upload = await uploads.upload(photo, { storageId });
       t.strictSame(upload['storage'], { id: storageId, type });
-      t.ok((await uploads.download(upload.id)).equals(photo), storageId);
+      t.ok((await download(url, String(upload.url))).equals(photo), storageId);
       const { body } = await call(url, 'GET', `/api/upload/capabilities?storageId=${storageId}`);
       t.match(body, { storageId, capabilities: { supportsResumableUploads: true } });
     }
@@ -92,6 +94,19 @@ t.test('local storages and a bucket side by side', { skip }, async (t) => {
       t.match(body.tasks[0].result.storage, { id: 'bucket', type: 's3' });
       await uploads.patch(body.tasks[0].result.id, photo, { offset: 0 });
       t.match(await ended(url, body.jobId), { status: 'completed', storageId });
+    }
+  });
+
+  await t.test('the address of a file is signed, and sends clients to the bucket for what is there', async (t) => {
+    for (const [storageId, status] of [
+      ['default', 200],
+      ['bucket', 302],
+    ] as const) {
+      const upload = await uploads.upload(photo, { storageId });
+      const response = await fetch(new URL(String(upload.url), url), { redirect: 'manual' });
+      t.equal(response.status, status, storageId);
+      if (status === 302) t.match(response.headers.get('location'), `${endpoint}/sluice-tests/`);
+      t.equal((await fetch(`${url}/api/files/${upload.id}`)).status, 401, 'no other address does');
     }
   });
 

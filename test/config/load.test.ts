@@ -158,6 +158,14 @@ t.test('no two settings share a variable', (t) => {
   t.end();
 });
 
+t.test('a secret that signs is long, and is not shown', (t) => {
+  t.equal(loadConfig({ FILES_URL_SECRET: 'x'.repeat(32) }).filesUrlSecret, 'x'.repeat(32));
+  const { message } = t.throws(() => loadConfig({ FILES_URL_SECRET: 'too short' })) as unknown as Error;
+  t.match(message, /FILES_URL_SECRET must have 32 characters or more/);
+  t.notMatch(message, /too short/);
+  t.end();
+});
+
 t.test('a setting can have other names, its own first', (t) => {
   t.equal(loadConfig({ AWS_DEFAULT_REGION: 'a' }).s3Region, 'a');
   t.equal(loadConfig({ AWS_REGION: 'b', AWS_DEFAULT_REGION: 'a' }).s3Region, 'b');

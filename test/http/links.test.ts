@@ -31,6 +31,13 @@ t.test('an absolute address makes them absolute, and the base stays a path', (t)
   t.end();
 });
 
+t.test('the address of a file may need a query', (t) => {
+  const links = createLinks('https://host/sluice', (id) => `?for=${id}`);
+  t.equal(links.file('u'), 'https://host/sluice/api/files/u?for=u');
+  t.equal(links.upload('u'), 'https://host/sluice/api/upload/u');
+  t.end();
+});
+
 t.test('an output is found by its job and its key', (t) => {
   t.equal(outputFileId('job', 'small.1'), 'job.small.1');
   t.end();

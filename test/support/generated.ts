@@ -51,7 +51,7 @@ archive:
   secretAccessKey: { secret: ARCHIVE_SECRET }
 \`\`\`
 
-A storage in S3 also takes \`region\`, \`forcePathStyle\`, \`prefix\` and \`equalParts\`, which mean what the settings of
+A storage in S3 also takes \`publicEndpoint\`, \`region\`, \`forcePathStyle\`, \`prefix\` and \`equalParts\`, which mean what the settings of
 that name mean. \`{ secret: ARCHIVE_KEY }\` is the variable \`SECRET_ARCHIVE_KEY\`, or the content of the file that
 \`SECRET_ARCHIVE_KEY_FILE\` names. All replicas need the same file. A job keeps its files in the storage that its start
 names, wherever its inputs are.

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { anyone } from '../../src/domain/reader.ts';
 import { uploadRig } from '../support/upload-rig.ts';
 import { until } from '../support/wait.ts';
 
@@ -12,8 +13,9 @@ t.test('the file of a completed upload', async (t) => {
   await append(id, 'world');
   const file = await uploads.file(id, undefined);
   t.match(file, { size: 10, mimeType: 'text/plain', fileName: 'a.txt', version: id });
-  t.equal(await text(await file.open()), 'helloworld');
-  t.equal(await text(await file.open({ start: 5, end: 7 })), 'wo');
+  t.equal(await text(await file.store.read(file.key)), 'helloworld');
+  t.match(await uploads.file(id, anyone), { version: id }, 'also for whoever has a signed address');
+  await t.rejects(uploads.file(id, 'another client'), { code: 'FILE_NOT_FOUND' });
 });
 
 t.test('the offset that HEAD tells is durable, and so is that of the PATCH which it stops', async (t) => {

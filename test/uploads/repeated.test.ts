@@ -19,8 +19,10 @@ const sendInVain = async (rig: UploadRig, id: string, text: string) => {
   await until(async () => (await rig.entry(id)).value.undelivered !== undefined);
 };
 
-const stored = async ({ uploads }: UploadRig, id: string) =>
-  String(await buffer(await (await uploads.file(id, undefined)).open()));
+const stored = async ({ uploads }: UploadRig, id: string) => {
+  const { store, key } = await uploads.file(id, undefined);
+  return String(await buffer(await store.read(key)));
+};
 
 t.test('bytes whose answer was lost are not appended twice', async (t) => {
   const rig = await uploadRig(t);

@@ -1,18 +1,21 @@
 /** The bytes of completed uploads and of job outputs (WIRE 2). */
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { ServiceError } from '../../domain/errors.ts';
+import { anyone, type Reader } from '../../domain/reader.ts';
 import type { StoredFile } from '../../uploads/read.ts';
 import type { HttpContext } from '../context.ts';
 import { contentDisposition } from '../disposition.ts';
 import { parseRange, type Range } from '../range.ts';
 import { answers, describedHead, strictObject } from '../schemas/common.ts';
+import type { SignedQuery } from '../signed-files.ts';
 
 /** An upload's own id, or a job's id, a dot and the key of an output. */
-const findFile = async (context: HttpContext, fileId: string, clientId: string | undefined): Promise<StoredFile> => {
+const findFile = async (context: HttpContext, fileId: string, reader: Reader): Promise<StoredFile> => {
   const dot = fileId.indexOf('.');
-  if (dot < 0) return context.uploads.file(fileId, clientId);
-  const { job, output, store } = await context.engine.output(fileId.slice(0, dot), fileId.slice(dot + 1), clientId);
+  if (dot < 0) return context.uploads.file(fileId, reader);
+  const { job, output, store } = await context.engine.output(fileId.slice(0, dot), fileId.slice(dot + 1), reader);
   return {
     size: output.size,
     mimeType: output.mimeType,
@@ -20,7 +23,8 @@ const findFile = async (context: HttpContext, fileId: string, clientId: string |
     // The key ends with the content's hash.
     version: output.key.split('/').at(-1) ?? output.key,
     createdAt: job.endedAt ?? job.updatedAt,
-    open: (range) => store.read(output.key, range),
+    store,
+    key: output.key,
   };
 };
 
@@ -30,7 +34,7 @@ const contentType = (mimeType: string): string =>
     ? mimeType
     : 'application/octet-stream';
 
-const fileHeaders = (file: StoredFile, etag: string): Record<string, string> => ({
+const fileHeaders = (file: StoredFile, etag: string) => ({
   'accept-ranges': 'bytes',
   etag,
   'last-modified': new Date(file.createdAt).toUTCString(),
@@ -57,36 +61,72 @@ const rangeOf = ({ headers, method }: FastifyRequest, etag: string, file: Stored
   return holds && method === 'GET' ? parseRange(headers.range, file.size) : undefined;
 };
 
-const sendFile = async (file: StoredFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+/** A client reads its own files; where addresses are signed, whoever has one reads that file, and nobody else without. */
+const readerOf = ({ files }: HttpContext, request: FastifyRequest, fileId: string): Reader => {
+  const query = request.query as SignedQuery;
+  if (files.signed === undefined || (request.clientId !== undefined && query.signature === undefined)) {
+    return request.clientId;
+  }
+  if (query.signature === undefined) throw new ServiceError('UNAUTHORIZED', 'The address of a file must be signed');
+  if (files.signed.holds(fileId, query)) return anyone;
+  throw new ServiceError('FORBIDDEN', 'The address has expired, or it is not as the service has given it');
+};
+
+/** Where the store itself has the file, if clients are to get it from there. */
+const addressAtStore = (
+  { files: { redirectFor } }: HttpContext,
+  { store, key, size }: StoredFile,
+  headers: ReturnType<typeof fileHeaders>,
+): Promise<string> | undefined => {
+  if (redirectFor === undefined || size === 0) return undefined;
+  const { 'content-type': contentType, 'content-disposition': contentDisposition } = headers;
+  return store.presign?.(key, { expiresIn: redirectFor, contentType, contentDisposition });
+};
+
+const sendFile = async (
+  context: HttpContext,
+  file: StoredFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> => {
   const etag = `"${file.version}"`;
   const headers = fileHeaders(file, etag);
   if (isFresh(request, etag, file.createdAt)) return reply.code(304).headers(headers).send();
+  const isHead = request.method === 'HEAD';
+  const address = isHead ? undefined : await addressAtStore(context, file, headers);
+  if (address !== undefined) return reply.header('cache-control', 'no-store').redirect(address, 302);
   const range = rangeOf(request, etag, file);
   const { start, end } = range ?? { start: 0, end: file.size };
   // Before the headers are set: if there is nothing to open, the error shall not carry them.
-  const content = request.method === 'HEAD' || start === end ? '' : await file.open({ start, end });
+  const content = isHead || start === end ? '' : await file.store.read(file.key, { start, end });
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${file.size}`);
   return reply.headers({ ...headers, 'content-length': String(end - start) }).send(content);
 };
 
+const querystring = Type.Object({
+  expires: Type.Optional(
+    Type.String({ pattern: '^\\d{1,12}$', description: 'When a signed address ends, seconds since 1970' }),
+  ),
+  signature: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Comes with the address where files are signed' }),
+  ),
+});
+
 export const fileRoutes: FastifyPluginCallbackTypebox<HttpContext> = (app, context, done) => {
-  const schema = { tags: ['files'], params: strictObject({ fileId: Type.String({ description: "A file's id" }) }) };
+  const params = strictObject({ fileId: Type.String({ description: "A file's id" }) });
+  const schema = { tags: ['files'], params, querystring };
   const bytes = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
-  app.get(
-    '/api/files/:fileId',
-    { schema: { ...schema, summary: 'Download a file', response: answers({ 200: bytes, 206: bytes }) } },
-    async (request, reply) => {
-      const file = await findFile(context, request.params.fileId, request.clientId);
-      return sendFile(file, request, reply);
-    },
-  );
-  app.head(
-    '/api/files/:fileId',
-    { ...describedHead, schema: { ...schema, summary: 'The headers of a file' } },
-    async (request, reply) => {
-      const file = await findFile(context, request.params.fileId, request.clientId);
-      return sendFile(file, request, reply);
-    },
-  );
+  const elsewhere = { description: 'At the storage itself, where FILES_MODE is redirect', type: 'null' };
+  const response = answers({ 200: bytes, 206: bytes, 302: elsewhere });
+  const answer = async (
+    request: FastifyRequest<{ Params: Static<typeof params> }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const { fileId } = request.params;
+    const file = await findFile(context, fileId, readerOf(context, request, fileId));
+    return sendFile(context, file, request, reply);
+  };
+  app.get('/api/files/:fileId', { schema: { ...schema, summary: 'Download a file', response } }, answer);
+  app.head('/api/files/:fileId', { ...describedHead, schema: { ...schema, summary: 'The headers of a file' } }, answer);
   done();
 };

@@ -6,6 +6,7 @@ import { inputNode, resizeNode } from '../../../src/index.ts';
 import type { DataStore } from '../../../src/ports/data-store.ts';
 import { call, ended, startFlow } from '../../support/api.ts';
 import { deliver, scriptedPool } from '../../support/engine-rig.ts';
+import { openEvents } from '../../support/event-socket.ts';
 import { type InProcessOptions, serviceInProcess } from '../../support/service-in-process.ts';
 import { uploadClient } from '../../support/upload-client.ts';
 
@@ -120,4 +121,66 @@ t.test('HEAD and fresh copies open nothing', async (t) => {
   t.equal(opened, 0);
   await fetch(`${url}/api/files/${id}`);
   t.equal(opened, 1);
+});
+
+t.test('where addresses are signed, whoever has one reads that file, and nobody else', async (t) => {
+  const { url, uploads } = await start(t, {
+    files: { secret: 'a secret of this test', ttl: 60_000 },
+    flows: { copy },
+    workerPool: scriptedPool((task) => deliver(task, 'made of it')),
+  });
+  const { id, url: address } = await uploads.upload('hello');
+  const { id: other } = await uploads.upload('other');
+  const signed = new URL(String(address), url);
+  t.equal(await (await fetch(signed)).text(), 'hello');
+  t.equal((await fetch(signed, { method: 'HEAD' })).status, 200);
+  t.equal((await fetch(signed, { headers: { range: 'bytes=1-2' } })).status, 206);
+
+  t.match(await call(url, 'GET', `/api/files/${id}`), { status: 401, body: { code: 'UNAUTHORIZED' } });
+  t.match(await call(url, 'GET', `/api/files/${other}${signed.search}`), { status: 403, body: { code: 'FORBIDDEN' } });
+  t.equal((await call(url, 'GET', `/api/files/none`)).status, 401, 'before anybody learns whether there is one');
+  const later = signed.search.replace(/\d+/, (seconds) => String(Number(seconds) + 1));
+  t.equal((await call(url, 'GET', `/api/files/${id}${later}`)).status, 403);
+  t.equal((await call(url, 'GET', `/api/files/${id}${signed.search}&signature=x`)).status, 400);
+
+  const started = await startFlow(url, 'copy', 'photo', { name: 'a.jpg', type: 'image/jpeg', size: 5 });
+  await uploads.patch(started.uploadId, 'hello', { offset: 0 });
+  const job = await ended(url, started.jobId);
+  t.equal(await (await fetch(new URL(job.outputs.small.url, url))).text(), 'made of it', 'outputs too');
+  const frames = openEvents(url, `/ws/flow/${started.jobId}`);
+  const complete = (await frames.until('flow_complete')) as unknown as typeof job;
+  t.equal((await fetch(new URL(complete.outputs.small.url, url))).status, 200, 'and as a frame tells it');
+});
+
+t.test('a store that signs addresses itself has its files fetched there', async (t) => {
+  const asked: unknown[] = [];
+  const { url, uploads } = await start(t, {
+    files: { mode: 'redirect', ttl: 90_500 },
+    wrapData: (store) => ({
+      ...store,
+      async presign(...args) {
+        asked.push(args);
+        return 'https://store.example.org/x?signed';
+      },
+    }),
+  });
+  const { id } = await uploads.upload('hello', { fileName: 'a.txt', type: 'text/plain' });
+  const get = (init: RequestInit) => fetch(`${url}/api/files/${id}`, { redirect: 'manual', ...init });
+  const response = await get({});
+  t.equal(response.status, 302);
+  t.equal(response.headers.get('location'), 'https://store.example.org/x?signed');
+  t.equal(response.headers.get('cache-control'), 'no-store');
+  const contentDisposition = `inline; filename="a.txt"; filename*=UTF-8''a.txt`;
+  t.strictSame(asked, [[`uploads/${id}`, { expiresIn: 91, contentType: 'text/plain', contentDisposition }]]);
+  t.equal((await get({ method: 'HEAD' })).status, 200, 'but the service knows what HEAD asks for');
+  t.equal((await get({ headers: { 'if-none-match': `"${id}"` } })).status, 304);
+  const empty = await uploads.create({ size: 0 });
+  t.equal((await fetch(`${url}/api/files/${empty.id}`, { redirect: 'manual' })).status, 200);
+  t.equal(asked.length, 1);
+});
+
+t.test('a store that does not has them sent by the service', async (t) => {
+  const { url, uploads } = await start(t, { files: { mode: 'redirect' } });
+  const { id } = await uploads.upload('hello');
+  t.equal(await (await fetch(`${url}/api/files/${id}`, { redirect: 'error' })).text(), 'hello');
 });

@@ -4,7 +4,7 @@
  *
  * `sink` takes the bytes of one PATCH, `pending` collects them, `ledger` knows what has come, `state` is what the
  * record keeps, `complete` ends multipart uploads, `budget` bounds the memory of all. `bucket` makes the requests, over
- * `attempts` and `client`; `reading` and `publish` move whole files; `names` turns keys into names, `sweep` removes what
+ * `attempts` and `client`; `reading` and `publish` move whole files, `presign` has others read them; `names` turns keys into names, `sweep` removes what
  * crashes have left, `failures` maps the answers of the server.
  */
 import { randomUUID } from 'node:crypto';
@@ -18,10 +18,11 @@ import type { DataStore, DataStoreCapabilities } from '../../../ports/data-store
 import { type Attempts, createAsk, defaultAttempts } from './attempts.ts';
 import { type Bucket, createBucket } from './bucket.ts';
 import { type Budget, createBudget } from './budget.ts';
-import { type Connection, createClient } from './client.ts';
+import { createClient } from './client.ts';
 import { ensureBucket } from './ensure-bucket.ts';
 import { isPassing, storeFailure } from './failures.ts';
 import { createNames, type Names } from './names.ts';
+import { createPresigner, type PresignConnection } from './presign.ts';
 import { publishFile } from './publish.ts';
 import { openObject } from './reading.ts';
 import { S3Sink } from './sink.ts';
@@ -42,7 +43,7 @@ const capabilities: DataStoreCapabilities = {
   maxChunkSize: 33_554_432,
 };
 
-export interface S3DataStoreOptions extends Connection {
+export interface S3DataStoreOptions extends PresignConnection {
   /** Made when it is missing. */
   readonly bucket: string;
   /** Before the names of all objects; default: none. */
@@ -63,6 +64,7 @@ export const s3DataStore = async (options: S3DataStoreOptions): Promise<DataStor
   const askPatiently = createAsk({ ...attempts, idleMs: attempts.completeMs });
   const bucket = createBucket({ client, bucket: options.bucket, ask, askPatiently });
   const names = createNames(options.prefix ?? '');
+  const presigner = createPresigner(options, options.bucket);
   const { idleMs } = attempts;
   const { budget = createBudget(), equalParts = false } = options;
   const sinkDeps = { bucket, names, budget, equalParts, idleMs };
@@ -77,13 +79,17 @@ export const s3DataStore = async (options: S3DataStoreOptions): Promise<DataStor
     capabilities,
     append: async (key, from, appendOptions = {}) => new S3Sink(sinkDeps, key, from, appendOptions),
     read: async (key, range) => read(bucket, names.object(key), range, idleMs),
+    presign: async (key, presignOptions) => presigner.presign(names.object(key), presignOptions),
     materialize: async (key, directory) => materialize(bucket, names.object(key), directory, idleMs),
     publish: async (key, path) => publishFile(bucket, names.object(key), path).catch(throwFailure),
     list: async (prefix) => list(bucket, names, prefix).catch(throwFailure),
     remove: async (key) => remove(bucket, names, key).catch(throwFailure),
     sweep: async (sweepOptions) => sweep(bucket, names, sweepOptions).catch(throwFailure),
     ping: () => ensureBucket({ ...place, ask: once }).catch(throwFailure),
-    close: async () => client.destroy(),
+    close: async () => {
+      client.destroy();
+      presigner.close();
+    },
   };
 };
 
