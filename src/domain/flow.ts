@@ -47,6 +47,8 @@ export interface FlowDefinition {
   readonly timeout?: number;
   /** Tries after the first, for every node that does not say otherwise; default: FLOW_RETRIES. */
   readonly retries?: number;
+  /** Jobs of the flow that run at once, over all replicas; the others wait as `pending`. Default: no limit. */
+  readonly concurrency?: number;
   /** What a job may be started with; templates name it as `params`. Absent: nothing. */
   readonly params?: ParamsSchema;
   readonly nodes: Readonly<Record<string, FlowNode>>;

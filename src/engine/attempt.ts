@@ -41,7 +41,7 @@ export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): P
 const deliver = async (deps: EngineDeps, session: Session, unit: Unit, steps: Steps): Promise<Delivery> => {
   const passed = await decide(deps, session, unit, steps);
   if (passed !== undefined) return passed;
-  const leave = await deps.places.take(session.signal);
+  const leave = await deps.scratchSlots.take(session.signal);
   try {
     return await runSteps(deps, session, unit, steps);
   } finally {

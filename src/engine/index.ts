@@ -9,6 +9,7 @@ import { type AddInput, createAddInput } from './add-input.ts';
 import { type CancelJob, createCancelJob } from './cancel.ts';
 import { createList, type ListJobs } from './list.ts';
 import { createPause, type PauseJobs } from './pause.ts';
+import { createPlaces } from './places.ts';
 import { createReadJobs, type ReadJobs } from './read.ts';
 import type { EngineDeps } from './records.ts';
 import { createRecoverJobs, type RecoverJobs } from './recover.ts';
@@ -39,10 +40,17 @@ export interface Engine extends ReadJobs, PauseJobs {
 /** Idempotency keys, milliseconds: whoever waits for another's start waits longer than a dead one can hold the key. */
 const claims = { claimMs: 10_000, patience: 15_000 };
 
-export const createEngine = (given: Omit<EngineDeps, 'slots' | 'places'> & { readonly append: AppendBody }): Engine => {
+export const createEngine = (
+  given: Omit<EngineDeps, 'slots' | 'scratchSlots' | 'places'> & { readonly append: AppendBody },
+): Engine => {
   const { size } = given.workerPool;
-  // While the workers are busy, the files of one more node are made ready.
-  const deps = { ...given, slots: createSlots(size), places: createSlots(size + 1) };
+  const deps = {
+    ...given,
+    slots: createSlots(size),
+    // While the workers are busy, the files of one more node are made ready.
+    scratchSlots: createSlots(size + 1),
+    places: createPlaces(given),
+  };
   const start = createStart(deps);
   const wake = createWake(deps);
   const run = createRun(deps);

@@ -12,6 +12,7 @@ import type { JobQueue } from '../ports/job-queue.ts';
 import type { Entry, KvStore } from '../ports/kv-store.ts';
 import type { NodeKinds } from '../ports/node.ts';
 import type { WorkerLimits, WorkerPool } from '../ports/worker-pool.ts';
+import type { Places } from './places.ts';
 import type { Slots } from './slots.ts';
 
 /** Writes a job record with its events; see `events/publish`. */
@@ -78,7 +79,9 @@ export interface EngineDeps {
   /** The workers of this process. */
   readonly slots: Slots;
   /** How many nodes may have their files in scratch at once. */
-  readonly places: Slots;
+  readonly scratchSlots: Slots;
+  /** Who may run of flows with a `concurrency`. */
+  readonly places: Places;
   /** The delay before a node's next try, milliseconds: exponential with full jitter. */
   readonly retryDelay: (attempt: number) => number;
   readonly onError: (error: unknown, context: Record<string, unknown>) => void;

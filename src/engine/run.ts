@@ -27,7 +27,7 @@ export const createRun =
   (deps: EngineDeps): RunJob =>
   async (queued, shutdown) => {
     const session = await claim(deps, queued, shutdown);
-    if (session === undefined) return 'done';
+    if (session === 'done' || 'delayMs' in session) return session;
     const deadline = startDeadline(deps, session);
     const running = new Map<Unit, Promise<void>>();
     try {
@@ -36,7 +36,7 @@ export const createRun =
       return await endEarly(deps, session, error, running).catch(whenLost);
     } finally {
       clearTimeout(deadline);
-      session.close();
+      await session.close();
     }
   };
 

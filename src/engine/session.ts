@@ -1,8 +1,9 @@
 /** One holder's hold on a job: the lease, the newest record, and the signal that ends the hold. */
 import type { FlowDefinition } from '../domain/flow.ts';
 import { isEnded, isHeldBack, type JobRecord, type TaskRecord, toCutOff, withoutLease } from '../domain/job.ts';
-import type { QueueEntry } from '../ports/job-queue.ts';
+import type { QueueEntry, QueueOutcome } from '../ports/job-queue.ts';
 import type { Entry } from '../ports/kv-store.ts';
+import type { Place } from './places.ts';
 import { definitionOf, type EngineDeps, type JobChange, leaseMs, updateJob } from './records.ts';
 import { planUnits, type Unit } from './units.ts';
 
@@ -34,43 +35,61 @@ export interface Session {
   woken(): Promise<void>;
   /** Milliseconds in `running`, this hold included. */
   runningMs(): number;
-  /** Stops renewing and listening. */
-  close(): void;
+  /** Stops renewing and listening, and gives the place of the job to another one of its flow. */
+  close(): Promise<void>;
 }
 
 export type SessionChange = JobChange;
 
 /**
- * Claims the job for a queue entry; `undefined` when it has ended, somebody has stopped it for a while, or another
- * entry holds it (DESIGN 4).
+ * Claims the job for a queue entry; `done` when it has ended, somebody has stopped it for a while, or another entry
+ * holds it; a delay when as many jobs of its flow run as may (DESIGN 4).
  */
 export const claim = async (
   deps: EngineDeps,
   queued: QueueEntry,
   shutdown: AbortSignal,
-): Promise<Session | undefined> => {
+): Promise<Session | QueueOutcome> => {
   const known = await deps.kvStore.get('jobs', queued.jobId);
-  if (known === undefined) return undefined;
-  const claimed = await updateJob(deps, known, (job) => {
-    const held = job.lease !== undefined && job.lease.until > deps.clock.now() && job.lease.entry !== queued.id;
-    if (held || isEnded(job)) return undefined;
-    if (isHeldBack(job)) return job.lease && { value: { ...withoutLease(job), tasks: job.tasks.map(afterLoss) } };
-    const { pauseReason: _, ...rest } = job;
-    return {
-      value: {
-        ...rest,
-        status: 'running',
-        startedAt: job.startedAt ?? new Date(deps.clock.now()).toISOString(),
-        epoch: job.epoch + 1,
-        lease: { entry: queued.id, until: deps.clock.now() + leaseMs },
-        tasks: job.tasks.map(afterLoss),
-      },
-      ...(job.status === 'paused' ? { events: [{ type: 'flow_resumed' as const }] } : {}),
-    };
-  });
-  // One that was stopped while its last holder was lost is only let go of: nobody else may wait for that lease to end.
-  if (claimed === undefined || isHeldBack(claimed.value)) return undefined;
-  return openSession(deps, claimed, await definitionOf(deps, claimed.value), shutdown);
+  if (known === undefined || !isFree(deps, known.value, queued)) return 'done';
+  const place = await deps.places.take(known.value, queued.id);
+  if ('delayMs' in place) return place;
+  try {
+    const claimed = await updateJob(deps, known, (job) => claimFor(deps, queued, job));
+    // One that was stopped while its last holder was lost is only let go of: nobody may wait for that lease to end.
+    if (claimed !== undefined && !isHeldBack(claimed.value)) {
+      return await openSession(deps, claimed, place, await definitionOf(deps, claimed.value), shutdown);
+    }
+  } catch (error) {
+    await place.release();
+    throw error;
+  }
+  await place.release();
+  return 'done';
+};
+
+/** Nobody has stopped or ended the job, and no other entry holds it; a lease of one that was stopped is in the way. */
+const isFree = (deps: EngineDeps, job: JobRecord, queued: QueueEntry): boolean => {
+  const held = job.lease !== undefined && job.lease.until > deps.clock.now() && job.lease.entry !== queued.id;
+  return !held && !isEnded(job) && (!isHeldBack(job) || job.lease !== undefined);
+};
+
+const claimFor = (deps: EngineDeps, queued: QueueEntry, job: JobRecord): ReturnType<JobChange> => {
+  if (!isFree(deps, job, queued)) return undefined;
+  const tasks = job.tasks.map(afterLoss);
+  if (isHeldBack(job)) return { value: { ...withoutLease(job), tasks } };
+  const { pauseReason: _, ...rest } = job;
+  return {
+    value: {
+      ...rest,
+      status: 'running',
+      startedAt: job.startedAt ?? new Date(deps.clock.now()).toISOString(),
+      epoch: job.epoch + 1,
+      lease: { entry: queued.id, until: deps.clock.now() + leaseMs },
+      tasks,
+    },
+    ...(job.status === 'paused' ? { events: [{ type: 'flow_resumed' as const }] } : {}),
+  };
 };
 
 /** What ran when the last holder was lost runs again, and so does what had ended in a worker only. */
@@ -80,6 +99,7 @@ const afterLoss = (task: TaskRecord): TaskRecord =>
 const openSession = async (
   deps: EngineDeps,
   claimed: Entry<JobRecord>,
+  place: Place,
   flow: FlowDefinition,
   shutdown: AbortSignal,
 ): Promise<Session> => {
@@ -122,7 +142,7 @@ const openSession = async (
     update((job) => ({
       value: { ...job, lease: { entry: job.lease?.entry ?? '', until: deps.clock.now() + leaseMs } },
     }));
-  const renewal = setInterval(() => void renew().catch(report), leaseMs / 3);
+  const renewal = setInterval(() => void Promise.all([renew(), place.renew()]).catch(report), leaseMs / 3);
   if (shutdown.aborted) stop();
   shutdown.addEventListener('abort', stop);
 
@@ -141,10 +161,11 @@ const openSession = async (
     renew,
     woken: () => wakeUp.promise,
     runningMs,
-    close() {
+    async close() {
       clearInterval(renewal);
       unsubscribe();
       shutdown.removeEventListener('abort', stop);
+      await place.release();
     },
   };
 };

@@ -1,5 +1,6 @@
 /**
- * Where records live: uploads, jobs, the flow definitions that jobs are pinned to, and idempotency keys.
+ * Where records live: uploads, jobs, the flow definitions that jobs are pinned to, idempotency keys, and who runs of a
+ * flow with a limit.
  *
  * Every write is conditional on the version that its writer read, and changes the record, its event log, its place in
  * the index of deadlines and the counters of its client together or not at all; a job's place in the index of jobs
@@ -10,6 +11,7 @@ import type { StartClaim } from '../domain/claim.ts';
 import type { LoggedEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import type { JobRecord, JobStatus } from '../domain/job.ts';
+import type { FlowPlaces } from '../domain/place.ts';
 import type { UsageChange } from '../domain/quota.ts';
 import type { UploadRecord, Usage } from '../domain/upload.ts';
 import type { JobQueue } from './job-queue.ts';
@@ -21,6 +23,8 @@ export interface Collections {
   readonly jobs: JobRecord;
   readonly definitions: FlowDefinition;
   readonly claims: StartClaim;
+  /** By the flow's id. */
+  readonly places: FlowPlaces;
 }
 
 export type Collection = keyof Collections;

@@ -55,6 +55,9 @@ const keeping = (test: Case): void => {
     const claim = { jobId: 'same', request: 'hash', until: 5, expiresAt: 9 };
     await store.commit({ collection: 'claims', id: 'same', value: claim, expectedVersion: 0 });
     t.same((await store.get('claims', 'same'))?.value, claim);
+    const places = { holders: { 'same-1': 5 } };
+    await store.commit({ collection: 'places', id: 'same', value: places, expectedVersion: 0 });
+    t.same((await store.get('places', 'same'))?.value, places);
   });
 
   test('a large record is kept whole', async (t, store) => {

@@ -1,4 +1,4 @@
-/** The engine and the uploads over the real embedded drivers, with nodes that a test scripts. */
+/** The engine and the uploads over real drivers, the embedded ones by default, with nodes that a test scripts. */
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -120,6 +120,8 @@ export interface RigOptions {
   readonly uploadTtl?: number;
   readonly quota?: Quota;
   readonly retention?: { readonly retry?: number; readonly result?: number };
+  /** Shared with other rigs; the caller's to clean. Default: SQLite and events of this process. */
+  readonly shared?: { readonly kvStore: KvStore; readonly eventBroadcaster: EventBroadcaster };
   /** Put something in front of a driver. */
   readonly wrapData?: (store: DataStore) => DataStore;
   readonly wrapRecords?: (store: KvStore) => KvStore;
@@ -129,12 +131,14 @@ export interface RigOptions {
 export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
   const directory = options.directory ?? (await temporaryDirectory(t));
   const files = await localDataStore({ directory: join(directory, 'files'), durability: 'process' });
-  const records = sqliteKvStore({ path: join(directory, 'kv.db'), durability: 'process', clock: systemClock });
+  const records =
+    options.shared?.kvStore ??
+    sqliteKvStore({ path: join(directory, 'kv.db'), durability: 'process', clock: systemClock });
   const life = mortal();
   const same = <T>(driver: T): T => driver;
   const dataStore = (options.wrapData ?? same)(life.lend(files));
   const kvStore = (options.wrapRecords ?? same)(life.lend(records));
-  const eventBroadcaster = (options.wrapEvents ?? same)(localEvents());
+  const eventBroadcaster = (options.wrapEvents ?? same)(options.shared?.eventBroadcaster ?? localEvents());
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
   const publish = createPublish({ kvStore, eventBroadcaster, clock: systemClock, onNotifyError: onError });
@@ -168,7 +172,7 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     uploads,
     append: uploads.append,
     storage,
-    scratchDirectory: join(directory, 'scratch'),
+    scratchDirectory: join(directory, 'scratch', systemClock.newId()),
     limits: { maxPixels: 1e8, maxSide: 16383 },
     defaults: { timeout: 60_000, retries: 2 },
     retention: { retry: 3_600_000, ...options.retention },

@@ -15,6 +15,13 @@ const maxTimeout = 2 ** 31 - 1;
 const timeout = Type.Integer({ minimum: 1, maximum: maxTimeout, description: 'Milliseconds' });
 const retries = Type.Integer({ minimum: 0, maximum: 20, description: 'Tries after the first, for retryable errors' });
 
+/** Each place is renewed every few seconds in one record of the flow, so their number is bounded. */
+const concurrency = Type.Integer({
+  minimum: 1,
+  maximum: 1000,
+  description: 'Jobs of the flow that run at once, over all replicas; default: no limit',
+});
+
 /** As a key of a plain object `__proto__` would be lost. */
 const nodeKey = Type.String({ pattern: '^(?!__proto__$)[A-Za-z0-9_-]{1,64}$' });
 
@@ -84,6 +91,7 @@ const flowObject = <Node extends TSchema>(node: Node) =>
       input: Type.Optional(inputLimits),
       timeout: Type.Optional(timeout),
       retries: Type.Optional(retries),
+      concurrency: Type.Optional(concurrency),
       params: Type.Optional(params),
       nodes: Type.Record(nodeKey, node, { ...strict, minProperties: 1, maxProperties: 500 }),
       edges: Type.Array(edge, { maxItems: 2000 }),

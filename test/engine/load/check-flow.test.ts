@@ -110,8 +110,10 @@ const refusals: readonly (readonly [title: string, yaml: string, problem: string
   [
     'an unknown key of the flow',
     flowWith(good, 'retrys: 1'),
-    'flows/x.yaml:9:1 unknown key "retrys"; known: $schema, flowId, name, description, version, input, timeout, retries, params, nodes, edges',
+    'flows/x.yaml:9:1 unknown key "retrys"; known: $schema, flowId, name, description, version, input, timeout, retries, concurrency, params, nodes, edges',
   ],
+  ['room for no job', flowWith(good, 'concurrency: 0'), 'flows/x.yaml:9:1 key "concurrency" must be >= 1'],
+  ['room for half a job', flowWith(good, 'concurrency: 1.5'), 'flows/x.yaml:9:1 key "concurrency" must be integer'],
   ['retries below zero', flowWith(good, 'retries: -1'), 'flows/x.yaml:9:1 key "retries" must be >= 0'],
   [
     'a media type that is none',
