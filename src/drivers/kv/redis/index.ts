@@ -11,6 +11,7 @@ import type { KvStore } from '../../../ports/kv-store.ts';
 import { redisOwners } from '../../owners/redis/index.ts';
 import { type BullmqQueue, bullmqQueue } from '../../queue/bullmq/index.ts';
 import { answer, connect, prefixOf, type RedisAddress, ready } from '../../redis.ts';
+import { StartError } from '../../start-error.ts';
 import { checkServer } from './check.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
@@ -19,12 +20,14 @@ import { createRecords } from './records.ts';
 export interface RedisKvStoreOptions extends RedisAddress {
   /** Hears what the server should be set to: a Redis that forgets, or that throws keys away. */
   readonly onWarning?: ((text: string) => void) | undefined;
+  /** Hears why the server's settings could not be looked at. */
+  readonly onDebug?: ((text: string) => void) | undefined;
 }
 
 /** Milliseconds for which a start waits for Redis. */
 const startMs = 10_000;
 
-/** Opens the store. Throws when Redis cannot be reached within ten seconds, and when it is a cluster. */
+/** Opens the store. Throws a `StartError` when Redis cannot be reached within ten seconds, and when it is a cluster. */
 export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStore> => {
   const client = connect(options);
   const keys = createKeys(prefixOf(options));
@@ -33,9 +36,9 @@ export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStor
   const run = <T>(work: () => Promise<T>): Promise<T> => answer(client, work);
   try {
     await ready(client, startMs).catch((cause) => {
-      throw new Error(`Redis at ${new URL(options.url).host} cannot be reached or entered`, { cause });
+      throw new StartError(`Redis at ${new URL(options.url).host} cannot be reached or entered`, { cause });
     });
-    await checkServer(client, options.onWarning ?? (() => {}));
+    await checkServer(client, options);
   } catch (error) {
     client.disconnect();
     throw error;

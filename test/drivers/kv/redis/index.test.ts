@@ -144,6 +144,30 @@ void t.test('a cluster is refused, and what would lose data is told', { skip }, 
   t.match(warnings, [/appendonly/, /noeviction/]);
 });
 
+void t.test(
+  'a user who may not look at the settings of the server may use it, but not when it is a cluster',
+  { skip },
+  async (t) => {
+    const program = findRedis() ?? '';
+    const user = ['--user', 'ann', 'on', '>secret', '~sluice:*', '&sluice:*', '+@all', '-@dangerous'];
+    const told: string[] = [];
+    const said = {
+      onWarning: (text: string) => told.push(text),
+      onDebug: (text: string) => told.push(`debug: ${text}`),
+    };
+    const entry = { username: 'ann', password: 'secret', ...said };
+    const server = await startRedis(program, { options: [...user, '--appendonly', 'no'] });
+    t.teardown(server.stop);
+    const store = await redisKvStore({ url: server.url, ...entry });
+    t.teardown(store.close);
+    t.equal(await store.commit(create), 1);
+    t.match(told, [/^debug: Redis does not say .*NOPERM/]);
+    const cluster = await startRedis(program, { options: [...user, '--cluster-enabled', 'yes'] });
+    t.teardown(cluster.stop);
+    await t.rejects(redisKvStore({ url: cluster.url, ...entry }), /Cluster/);
+  },
+);
+
 void t.test('a password that is wrong is told without it', { skip }, async (t) => {
   const server = await startRedis(findRedis() ?? '', {
     options: ['--user', 'ann', 'on', '>right', '~*', '&*', '+@all'],
