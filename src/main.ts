@@ -1,13 +1,16 @@
 /** The process: configuration, service, listening socket, signals, exit codes. */
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, loadConfig, loadEnvFile } from './config/load.ts';
 import { loadStorages } from './config/storages.ts';
 import { systemClock } from './drivers/clock.ts';
-import { openStorages } from './drivers/data/open.ts';
+import { openStorages, type Storage } from './drivers/data/open.ts';
 import { sqliteKvStore } from './drivers/kv/sqlite/index.ts';
 import type { RedisAddress } from './drivers/redis.ts';
+import type { Replica } from './drivers/replicas/redis/index.ts';
+import { StartError } from './drivers/start-error.ts';
 import { FlowLoadError } from './engine/load/flow-problem.ts';
 import { loadFlows } from './engine/load/load-flows.ts';
 import { createReloadFlows } from './engine/load/reload-flows.ts';
@@ -38,6 +41,8 @@ const start = async (config: Config): Promise<void> => {
   const flows = await load();
   const { default: dataStore, ...storages } = await openStorages(settings, config);
   const stores = await openStores(config, log);
+  const place = await takePlace(config, settings, log);
+  warnOfIdleness(config, log);
   const service = await createService({
     dataStore,
     storages,
@@ -52,14 +57,14 @@ const start = async (config: Config): Promise<void> => {
       plugins,
       onError: (error) => log.warn({ err: error }, 'a worker ended; another takes its place'),
     }),
-    scratchDirectory: config.scratchDirectory ?? join(config.dataDirectory, 'scratch'),
+    scratchDirectory: place.scratchDirectory,
     files: { mode: config.filesMode, secret: config.filesUrlSecret, ttl: config.filesUrlTtl },
     limits: config,
     onError: (error, context) => log.error({ err: error, ...context }, 'failed in the background'),
   });
   reloadInto(service);
   const server = await listen(service, config);
-  onSignals(server, service, config);
+  onSignals(server, service, place, config);
   const shared =
     config.redisUrl === undefined ? 'records: sqlite, events: in process' : 'records: redis, events: redis';
   const drivers = `data: ${dataStore.type}, ${shared}, workers: ${config.workers}`;
@@ -79,8 +84,48 @@ const openStores = async (config: Config, log: Log): Promise<Pick<ServiceOptions
   const { redisKvStore } = await import('./drivers/kv/redis/index.ts');
   const { redisEvents } = await import('./drivers/events/redis/index.ts');
   const address = redisAddress(config, redisUrl, (error) => log.warn({ err: error }, 'Redis has failed'));
-  const kvStore = await redisKvStore({ ...address, onWarning: (text) => log.warn(text) });
+  const kvStore = await redisKvStore({
+    ...address,
+    onWarning: (text) => log.warn(text),
+    onDebug: (text) => log.debug(text),
+  });
   return { kvStore, eventBroadcaster: redisEvents(address) };
+};
+
+/** What this replica has to itself. */
+interface Place {
+  readonly scratchDirectory: string;
+  /** Gives it back. */
+  leave(): Promise<void>;
+}
+
+/** Over Redis, a place among the replicas that have the same files. The database of a single process is its own lock. */
+const takePlace = async (config: Config, storages: Readonly<Record<string, Storage>>, log: Log): Promise<Place> => {
+  const { dataDirectory, dataDirectoryShared: shared, redisUrl } = config;
+  const root = config.scratchDirectory ?? join(dataDirectory, 'scratch');
+  if (redisUrl === undefined) return { scratchDirectory: root, leave: async () => {} };
+  const { joinReplicas } = await import('./drivers/replicas/redis/index.ts');
+  const { claimScratch } = await import('./drivers/replicas/scratch.ts');
+  const { describeStorages } = await import('./drivers/data/describe.ts');
+  const { id: files, isRemote } = await describeStorages(storages);
+  const address = redisAddress(config, redisUrl, () => {});
+  const onRefused = (error: StartError) => {
+    log.fatal(error.message);
+    process.exitCode = 1;
+    process.kill(process.pid, 'SIGTERM');
+  };
+  const replica: Replica = await joinReplicas({ ...address, files, shared: isRemote || shared, onRefused });
+  const scratchDirectory = await claimScratch(root, files, replica);
+  const leave = async () => {
+    await rm(scratchDirectory, { recursive: true, force: true });
+    await replica.leave();
+  };
+  return { scratchDirectory, leave };
+};
+
+const warnOfIdleness = ({ workers, redisUrl }: Config, log: Log): void => {
+  if (workers > 0 || redisUrl !== undefined) return;
+  log.warn('WORKERS=0 and no REDIS_URL: flows can be started, but nobody runs their jobs');
 };
 
 const redisAddress = (config: Config, url: string, onError: (error: unknown) => void): RedisAddress => ({
@@ -132,14 +177,14 @@ const addressOf = (server: Server, config: Config): string => {
 };
 
 /** The first signal drains, the second one ends the process at once; so does a drain that takes too long. */
-const onSignals = (server: Server, service: Service, config: Config): void => {
+const onSignals = (server: Server, service: Service, place: Place, config: Config): void => {
   let stopping = false;
   const stop = () => {
     if (stopping) process.exit(1);
     stopping = true;
     setTimeout(() => process.exit(1), config.shutdownTimeout).unref();
-    shutDown(server, service).then(
-      () => process.exit(0),
+    shutDown(server, service, place).then(
+      () => process.exit(),
       (error: unknown) => exitWith(error),
     );
   };
@@ -147,8 +192,9 @@ const onSignals = (server: Server, service: Service, config: Config): void => {
   process.on('SIGINT', stop);
 };
 
-const shutDown = async (server: Server, service: Service): Promise<void> => {
+const shutDown = async (server: Server, service: Service, place: Place): Promise<void> => {
   await service.dispose();
+  await place.leave();
   const { promise, resolve: closed } = Promise.withResolvers<void>();
   server.close(() => closed());
   server.closeAllConnections();
@@ -156,7 +202,7 @@ const shutDown = async (server: Server, service: Service): Promise<void> => {
 };
 
 const exitWith = (error: unknown): never => {
-  const expected = error instanceof ConfigError || error instanceof FlowLoadError || error instanceof PluginError;
+  const expected = [ConfigError, FlowLoadError, PluginError, StartError].some((kind) => error instanceof kind);
   const text = error instanceof Error ? (expected ? error.message : (error.stack ?? error.message)) : String(error);
   process.stderr.write(`${text}\n`);
   process.exit(1);

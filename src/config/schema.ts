@@ -37,6 +37,11 @@ export const settings = {
     description: 'Least severe level that is logged',
   }),
   dataDirectory: text({ name: 'DATA_DIR', fallback: './data', description: 'Directory of the embedded stores' }),
+  dataDirectoryShared: onOff({
+    name: 'DATA_DIR_SHARED',
+    fallback: 'off',
+    description: 'Whether DATA_DIR is on a file system that all replicas at REDIS_URL share; off allows one replica',
+  }),
   scratchDirectory: optional(text, {
     name: 'SCRATCH_DIR',
     description: 'Directory for the work of nodes; default: in DATA_DIR, where results need no copy',
@@ -186,7 +191,8 @@ export const settings = {
     fallback: String(availableParallelism()),
     min: 0,
     max: 256,
-    description: 'Child processes that run nodes; 0: none here; default: the number of processors',
+    description:
+      'Child processes that run nodes; 0: none, other replicas at REDIS_URL run the jobs; default: the processors',
   }),
   workerMemory: bytes({
     name: 'WORKER_MEMORY',

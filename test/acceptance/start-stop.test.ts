@@ -26,10 +26,12 @@ const settings = (directory: string, more: Record<string, string> = {}) => ({
   WORKERS: '0',
   ...more,
 });
+/** A service alone without workers warns. */
+const working = { WORKERS: '1' };
 const mebibyte = 1024 * 1024;
 
 void t.test('a start prints one line: the address, the flows, the drivers', async (t) => {
-  const service = await startService(settings(await temporaryDirectory(t), { BASE_PATH: '/files/' }));
+  const service = await startService(settings(await temporaryDirectory(t), { ...working, BASE_PATH: '/files/' }));
   const lines = service.output().trim().split('\n');
   t.equal(lines.length, 1, service.output());
   t.match(
@@ -83,7 +85,7 @@ void t.test('a port in use ends the start', async (t) => {
 
 void t.test('SIGTERM in the middle of a PATCH: what arrived is kept, the client is told to come again', async (t) => {
   const directory = await temporaryDirectory(t);
-  const service = await startService(settings(directory));
+  const service = await startService(settings(directory, working));
   const uploads = uploadClient(service.url);
   const bytes = sampleBytes(24 * mebibyte);
   const { id } = await uploads.create({ size: bytes.length });
