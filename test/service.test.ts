@@ -10,13 +10,18 @@ import {
   fastifyAdapter,
   inputNode,
   localDataStore,
+  redisEvents,
+  redisKvStore,
   resizeNode,
   type ServiceOptions,
   sqliteKvStore,
 } from '../src/index.ts';
 import { call } from './support/api.ts';
+import { openEvents } from './support/event-socket.ts';
 import { flipPlugin, writePlugin } from './support/plugin.ts';
+import { clean, freshAddress, skip } from './support/redis.ts';
 import { temporaryDirectory } from './support/temporary.ts';
+import { uploadClient } from './support/upload-client.ts';
 
 const flow = defineFlow({
   flowId: 'small',
@@ -103,4 +108,36 @@ t.test('replaced flows are all there or none', async (t) => {
   service.replaceFlows({ other });
   t.same(engine.listFlows(), [other]);
   t.throws(() => engine.getFlow('small'), { code: 'FLOW_NOT_FOUND' });
+});
+
+t.test('hosts share records and events at one Redis', { skip }, async (t) => {
+  const address = freshAddress();
+  t.teardown(() => clean(address));
+  const directory = await temporaryDirectory(t);
+  const open = async (): Promise<string> => {
+    const service = await createService({
+      dataStore: await localDataStore({ directory, durability: 'process' }),
+      kvStore: await redisKvStore(address),
+      eventBroadcaster: await redisEvents(address),
+      flows: {},
+      adapter: fastifyAdapter(),
+      workerPool: { size: 0, run: () => Promise.reject(new Error('nobody works here')), close: async () => {} },
+    });
+    const server = createServer(service.handler);
+    server.on('upgrade', service.websocketHandler);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(async () => {
+      await service.dispose();
+      server.close();
+      server.closeAllConnections();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/sluice`;
+  };
+  const [one, other] = [uploadClient(await open()), await open()];
+  const { id } = await one.create({ size: 5 });
+  const events = openEvents(other, `/ws/upload/${id}`);
+  await events.until('upload_started');
+  await one.patch(id, 'hello', { offset: 0 });
+  await events.until('upload_complete');
+  t.equal(String(await uploadClient(other).download(id)), 'hello');
 });
