@@ -2,13 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { until } from '../support/wait.ts';
 import { findOrInstall, onPath } from './debian.ts';
+import { freePort } from './port.ts';
 
 export interface RedisService {
   readonly url: string;
@@ -19,15 +18,6 @@ export interface RedisService {
 /** The server's program, Redis or Valkey; see `findProgram`. */
 export const findRedis = (): string | undefined =>
   findOrInstall('redis-server', () => onPath('redis-server')[0] ?? onPath('valkey-server')[0]);
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 const isUp = async (url: string): Promise<boolean> => {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: null, connectTimeout: 1000 });
