@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Answer, call, download, ended, patch } from '../support/api.ts';
+import { startDeployment } from '../support/deployment.ts';
 import { pixelsOf, plainPng } from '../support/pixels.ts';
-import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const flow = `flowId: marked
@@ -37,7 +37,7 @@ t.test('pictures go their ways and end on one sheet', async (t) => {
   const assets = join(data, 'files/assets');
   await mkdir(assets, { recursive: true });
   await writeFile(join(assets, 'logo.png'), (await plainPng(40, 20, '#ff0000')).bytes);
-  const service = await startService({ DATA_DIR: data, FLOWS_DIR: flows });
+  const service = await startDeployment({ DATA_DIR: data, FLOWS_DIR: flows });
   t.teardown(() => service.stop());
   const { url } = service;
   const photos = await Promise.all([plainPng(80, 80, '#000040'), plainPng(400, 400, '#004000')]);
@@ -103,7 +103,7 @@ t.test('an asset that is not there ends the job', async (t) => {
   ];
   const edges = 'edges: [{ source: photo, target: mark }]';
   await writeFile(join(flows, 'x.yaml'), ['flowId: x', 'name: X', ...lines, edges].join('\n'));
-  const service = await startService({ DATA_DIR: data, FLOWS_DIR: flows });
+  const service = await startDeployment({ DATA_DIR: data, FLOWS_DIR: flows });
   t.teardown(() => service.stop());
   const { bytes } = await plainPng(8, 8, '#000040');
   const metadata = { originalName: 'a.png', mimeType: 'image/png', size: bytes.length };

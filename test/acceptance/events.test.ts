@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
+import { isProxied, startDeployment } from '../support/deployment.ts';
 import { openEvents } from '../support/event-socket.ts';
-import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { sampleBytes, uploadClient } from '../support/upload-client.ts';
 
-const service = await startService({
+const service = await startDeployment({
   DATA_DIR: await temporaryDirectory(t),
   FLOWS_DIR: await temporaryDirectory(t),
   WORKERS: '0',
@@ -100,7 +100,9 @@ void t.test('a since that is no number closes the socket', async (t) => {
 });
 
 void t.test('an unknown id is accepted and closed with 4004', async (t) => {
-  for (const id of ['nope', '0'.repeat(32), '__proto__', '..%2f..', `${digest()}%00`]) {
+  // nginx refuses a zero byte by itself.
+  const zero = isProxied ? [] : [`${digest()}%00`];
+  for (const id of ['nope', '0'.repeat(32), '__proto__', '..%2f..', ...zero]) {
     const events = watch(id);
     t.equal((await events.closed).code, 4004, id);
     t.same(events.frames, []);
@@ -185,8 +187,11 @@ void t.test('a message that is too long closes the socket', async (t) => {
 });
 
 const residentMiB = async (): Promise<number> => {
-  const status = await readFile(`/proc/${service.pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+  const sizes = service.pids.map(async (pid) => {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size);
 };
 
 /** A socket whose client reads nothing, not even the answer to the handshake. */

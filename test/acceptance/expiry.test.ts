@@ -3,8 +3,8 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { ended, startFlow } from '../support/api.ts';
+import { startDeployment } from '../support/deployment.ts';
 import { openEvents } from '../support/event-socket.ts';
-import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ErrorBody, uploadClient } from '../support/upload-client.ts';
 import { until } from '../support/wait.ts';
@@ -20,7 +20,7 @@ await writeFile(
   }),
 );
 const data = await temporaryDirectory(t);
-const service = await startService({ DATA_DIR: data, FLOWS_DIR: flows, WORKERS: '1', UPLOAD_TTL: '2s' });
+const service = await startDeployment({ DATA_DIR: data, FLOWS_DIR: flows, WORKERS: '1', UPLOAD_TTL: '2s' });
 t.teardown(() => service.stop());
 const uploads = uploadClient(service.url);
 

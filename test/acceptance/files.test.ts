@@ -1,11 +1,11 @@
 /** Downloads (WIRE 2): ranges, conditions, and headers under which no upload can act in a browser. */
 import t from 'tap';
+import { startDeployment } from '../support/deployment.ts';
 import { exchange, openSocket } from '../support/http-socket.ts';
-import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ErrorBody, uploadClient } from '../support/upload-client.ts';
 
-const service = await startService({
+const service = await startDeployment({
   DATA_DIR: await temporaryDirectory(t),
   FLOWS_DIR: await temporaryDirectory(t),
   WORKERS: '0',

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { type Answer, call, ended, patch, startFlow } from '../support/api.ts';
-import { runToExit, startService } from '../support/running-service.ts';
+import { startDeployment } from '../support/deployment.ts';
+import { runToExit } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const flow = {
@@ -14,7 +15,7 @@ const flow = {
   edges: [{ source: 'photo', target: 'resize' }],
 };
 
-const withFlows = async (files: Record<string, string>): Promise<Record<string, string>> => {
+const withFlows = async (files: Record<string, string>) => {
   const directory = await temporaryDirectory(t);
   await mkdir(join(directory, 'flows'));
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, 'flows', name), text);
@@ -23,7 +24,7 @@ const withFlows = async (files: Record<string, string>): Promise<Record<string, 
 
 t.test('bad input of a flow', async (t) => {
   const env = await withFlows({ 'small.json': JSON.stringify(flow) });
-  const service = await startService({ ...env, MAX_IMAGE_PIXELS: '1000000' });
+  const service = await startDeployment({ ...env, MAX_IMAGE_PIXELS: '1000000' });
   t.teardown(() => service.stop());
   const { url } = service;
   const noise = { type: 'gaussian' as const, mean: 128, sigma: 30 };

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Answer, call } from '../support/api.ts';
-import { startService } from '../support/running-service.ts';
+import { startDeployment } from '../support/deployment.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const directory = await temporaryDirectory(t);
@@ -27,7 +27,7 @@ const post = async (url: string, flowId: string, key: string, size: number) => {
 
 void t.test('20 requests with one key at once are one job with one upload, also after a crash', async (t) => {
   // A second upload would be refused.
-  const first = await startService({ ...settings, QUOTA_OPEN_UPLOADS: '1' });
+  const first = await startDeployment({ ...settings, QUOTA_OPEN_UPLOADS: '1' });
   t.teardown(() => first.stop('SIGKILL'));
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(first.url, 'one', 'order-7', 5)));
   t.ok(answers.every(({ status }) => status === 201));
@@ -38,7 +38,7 @@ void t.test('20 requests with one key at once are one job with one upload, also 
   t.equal((await post(first.url, 'one', 'order-8', 5)).status, 403);
   await first.stop('SIGKILL');
 
-  const second = await startService(settings);
+  const second = await startDeployment(settings);
   t.teardown(() => second.stop());
   const again = await post(second.url, 'one', 'order-7', 5);
   t.match(again, { status: 201, replayed: true, body: { id: answers[0]?.body.id } });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { call, download, ended, patch } from '../support/api.ts';
+import { startDeployment } from '../support/deployment.ts';
 import { makePhoto } from '../support/photo.ts';
-import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 t.test('a job does what its parameters say', async (t) => {
@@ -15,7 +15,7 @@ t.test('a job does what its parameters say', async (t) => {
   // Its options fit some parameters only, which nobody can know before a job.
   const unchecked = example.replace('flowId: resized', 'flowId: unchecked').replace(', maximum: 4000', '');
   await writeFile(join(directory, 'unchecked.yaml'), unchecked);
-  const service = await startService({ DATA_DIR: join(directory, 'data'), FLOWS_DIR: directory });
+  const service = await startDeployment({ DATA_DIR: join(directory, 'data'), FLOWS_DIR: directory });
   t.teardown(() => service.stop());
   const photo = await makePhoto({ width: 300, height: 200 });
 

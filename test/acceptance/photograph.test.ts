@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { call, download, ended, patch, startFlow } from '../support/api.ts';
+import { startDeployment } from '../support/deployment.ts';
 import { openEvents } from '../support/event-socket.ts';
 import { makePhoto } from '../support/photo.ts';
-import { startService } from '../support/running-service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Files below a directory, without the empty folders. */
@@ -24,7 +24,7 @@ const corner = async (image: Buffer, left: 0 | 1, top: 0 | 1): Promise<number[]>
 
 t.test('a photograph goes through "two sizes" to WebP', async (t) => {
   const directory = await temporaryDirectory(t);
-  const service = await startService({ DATA_DIR: directory });
+  const service = await startDeployment({ DATA_DIR: directory });
   t.teardown(() => service.stop());
   const { url } = service;
   const photo = await makePhoto({ width: 3000, height: 4000, orientation: 6, gps: true });

@@ -1,6 +1,6 @@
 /** Quotas of a client (WIRE 7), as the environment sets them. */
 import t from 'tap';
-import { startService } from '../support/running-service.ts';
+import { startDeployment } from '../support/deployment.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { chunk, type ErrorBody, lastChunk, uploadClient } from '../support/upload-client.ts';
 
@@ -12,7 +12,7 @@ const settings = {
 };
 
 void t.test('quotas hold under concurrency, over restarts, and for bodies of unknown length', async (t) => {
-  const first = await startService(settings);
+  const first = await startDeployment(settings);
   t.teardown(() => first.stop('SIGKILL'));
   const responses = await Promise.all(Array.from({ length: 20 }, () => uploadClient(first.url).post({ size: 100 })));
   t.equal(responses.filter(({ status }) => status === 201).length, 3);
@@ -21,7 +21,7 @@ void t.test('quotas hold under concurrency, over restarts, and for bodies of unk
   const id = bodies.find((one) => one.id !== undefined)?.id ?? '';
   await first.stop('SIGKILL');
 
-  const second = await startService(settings);
+  const second = await startDeployment(settings);
   t.teardown(() => second.stop());
   const uploads = uploadClient(second.url);
   t.equal((await uploads.post({ size: 1 })).status, 403);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import sharp from 'sharp';
 import t from 'tap';
 import { findProgram } from '../services/debian.ts';
-import { startService } from '../support/running-service.ts';
+import { startDeployment } from '../support/deployment.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,7 +18,7 @@ t.test("the README's walk-through does what it says", { skip: curl === undefined
   if (script === undefined) throw new Error('the README has no walk-through');
 
   const directory = await temporaryDirectory(t);
-  const service = await startService({ DATA_DIR: join(directory, 'data') });
+  const service = await startDeployment({ DATA_DIR: join(directory, 'data') });
   t.teardown(() => service.stop());
   await cp(join(root, 'docs/sample.jpg'), join(directory, 'docs/sample.jpg'));
   const env = { PATH: process.env['PATH'], SLUICE: service.url };

@@ -1,11 +1,11 @@
 /** Uploads in the native dialect (WIRE 1): created, filled, cut, resumed, deleted. */
 import t from 'tap';
-import { startService } from '../support/running-service.ts';
+import { isProxied, startDeployment } from '../support/deployment.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { chunk, type ErrorBody, lastChunk, sampleBytes, sha256, uploadClient } from '../support/upload-client.ts';
 import { until } from '../support/wait.ts';
 
-const service = await startService({ DATA_DIR: await temporaryDirectory(t), WORKERS: '0' });
+const service = await startDeployment({ DATA_DIR: await temporaryDirectory(t), WORKERS: '0' });
 t.teardown(() => service.stop());
 const uploads = uploadClient(service.url);
 const mebibyte = 1024 * 1024;
@@ -63,9 +63,11 @@ void t.test('a cut connection keeps every byte that arrived, and the resumed fil
   http.end();
   await http.closed;
   await until(async () => (await uploads.get(id)).offset > 0);
-  t.equal(await uploads.offset(id), arrived);
+  const offset = await uploads.offset(id);
+  // What does not fill a buffer of nginx may be lost with the connection: it has not arrived here.
+  t.ok(offset <= arrived && offset >= arrived - (isProxied ? 65_536 : 0), `${offset} of ${arrived}`);
 
-  const rest = await uploads.patch(id, bytes.subarray(arrived), { offset: arrived });
+  const rest = await uploads.patch(id, bytes.subarray(offset), { offset });
   t.match(await rest.json(), { offset: bytes.length, status: 'completed' });
   t.equal(sha256(await uploads.download(id)), sha256(bytes));
 });
