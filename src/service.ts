@@ -241,15 +241,24 @@ const composeServices = (options: ServiceOptions, drivers: Drivers, definitions:
   return { uploads, engine, follow: createFollow({ kvStore, eventBroadcaster }) };
 };
 
-/** Takes up what a crash cut off, now and every few seconds; the function it gives ends that. */
+/**
+ * Takes up what a crash cut off, now and every few seconds; the function it gives ends that. A store that does not
+ * answer now is no reason not to start: readiness tells of it, and the next look comes as the first one would have.
+ */
 const startRecovery = async ({ uploads, engine }: Services, drivers: Drivers): Promise<() => void> => {
   const { storages, onError } = drivers;
-  const recover = (until: number) => Promise.all([uploads.recover(until), engine.recover(until)]);
-  await recover(clock.now() + recoverAheadMs);
-  const timer = setInterval(
-    () => void recover(clock.now()).catch((error) => onError(error, { part: 'recovery' })),
-    recoverMs,
-  );
+  let ahead = recoverAheadMs;
+  const recover = async (): Promise<void> => {
+    try {
+      const until = clock.now() + ahead;
+      await Promise.all([uploads.recover(until), engine.recover(until)]);
+      ahead = 0;
+    } catch (error) {
+      onError(error, { part: 'recovery' });
+    }
+  };
+  await recover();
+  const timer = setInterval(() => void recover(), recoverMs);
   const sweeper = setInterval(() => {
     for (const store of storages.values()) {
       uploads.sweep(store).catch((error) => onError(error, { part: 'sweep' }));

@@ -67,6 +67,18 @@ t.test('plugins bring kinds of the host, and what is wrong with one is told', as
   await service.dispose();
 });
 
+t.test('it starts although its store does not answer yet', async (t) => {
+  const options = await optionsIn(t);
+  const { kvStore } = options;
+  const failed: unknown[] = [];
+  const due: typeof kvStore.due = () => Promise.reject(new Error('not yet'));
+  const slow = new Proxy(kvStore, { get: (target, name) => (name === 'due' ? due : Reflect.get(target, name)) });
+  const onError = (error: unknown, context: object) => failed.push({ message: (error as Error).message, ...context });
+  const service = await createService({ ...options, kvStore: slow, onError });
+  t.strictSame(failed, [{ message: 'not yet', part: 'recovery' }]);
+  await service.dispose();
+});
+
 t.test('a host mounts it in its own server, under its own path', async (t) => {
   const service = await createService({ ...(await optionsIn(t)), baseUrl: 'https://files.example.org/media' });
   const server = createServer((request, response) => {
