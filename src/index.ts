@@ -5,10 +5,13 @@
 import type { FlowDefinition } from './domain/flow.ts';
 import type { LocalDataStoreOptions } from './drivers/data/local/index.ts';
 import type { S3DataStoreOptions } from './drivers/data/s3/index.ts';
+import type { RedisKvStoreOptions } from './drivers/kv/redis/index.ts';
 import type { SqliteKvStoreOptions } from './drivers/kv/sqlite/index.ts';
+import type { RedisAddress } from './drivers/redis.ts';
 import type { Adapter } from './http/context.ts';
 import type { FastifyAdapterOptions } from './http/server.ts';
 import type { DataStore } from './ports/data-store.ts';
+import type { EventBroadcaster } from './ports/event-broadcaster.ts';
 import type { KvStore } from './ports/kv-store.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
@@ -42,7 +45,17 @@ export {
   type NodeRun,
 } from './ports/node.ts';
 export type { PassedFile, WorkerFile } from './ports/worker-pool.ts';
-export type { Adapter, DataStore, FastifyAdapterOptions, KvStore, Service, ServiceOptions };
+export type {
+  Adapter,
+  DataStore,
+  EventBroadcaster,
+  FastifyAdapterOptions,
+  KvStore,
+  RedisAddress,
+  RedisKvStoreOptions,
+  Service,
+  ServiceOptions,
+};
 
 /** The service, to be mounted in a server of the host's: see `ServiceOptions` and `Service`. */
 export const createService = async (options: ServiceOptions): Promise<Service> =>
@@ -70,6 +83,14 @@ export const sqliteKvStore = async (options: Omit<SqliteKvStoreOptions, 'clock'>
   ]);
   return open({ ...options, clock });
 };
+
+/** Keeps records and the job queue at a Redis, for any number of services that have the same files (docs/replicas.md). */
+export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStore> =>
+  (await import('./drivers/kv/redis/index.ts')).redisKvStore(options);
+
+/** Wakes watchers on all services at a Redis: the `eventBroadcaster` that goes with `redisKvStore`. */
+export const redisEvents = async (address: RedisAddress): Promise<EventBroadcaster> =>
+  (await import('./drivers/events/redis/index.ts')).redisEvents(address);
 
 /**
  * The flows of a directory by their ids; rejects with every problem of every file. `plugins` are those of the service.
