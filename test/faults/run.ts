@@ -1,23 +1,58 @@
 /**
- * `npm run faults -- kill`: the kill loop (`kill-loop.ts`), for as long as one likes.
+ * `npm run faults -- <command>`: the loops of this folder, for as long as one likes.
  *
- *   --kills 40   how many times the service is killed
- *   --seed <n>   what decides sizes and instants; printed, so that a failure can be looked at again
+ *   kill       kill -9 under uploads (`kill-loop.ts`)
+ *     --kills 40    how many times the service is killed
+ *   replicas   one of two replicas is killed or stands still (`replica-loop.ts`)
+ *     --rounds 20   how many times
+ *     --lanes 2     pairs of replicas at the same time
+ *
+ *   --seed <n>      what decides sizes and instants; printed, so that a failure can be looked at again
  */
 import { parseArgs } from 'node:util';
+import { findSurroundings } from '../support/replicas.ts';
 import type { Owner } from '../support/temporary.ts';
 import { runKillLoop } from './kill-loop.ts';
+import { runReplicaLoop } from './replica-loop.ts';
 
-const options = () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      kills: { type: 'string', default: '40' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    },
-  });
-  if (positionals.join(' ') !== 'kill') throw new Error('The command is: kill [--kills 40] [--seed <n>]');
-  return { kills: whole(values.kills), seed: whole(values.seed) };
+type Numbers = Readonly<Record<string, number>>;
+
+interface Command {
+  /** Its options beside `seed`, and what they are by default. */
+  readonly options: Numbers;
+  /** What has come of it, in words. */
+  run(owner: Owner, options: Numbers): Promise<string>;
+}
+
+const kill: Command = {
+  options: { kills: 40 },
+  async run(owner, { kills = 0, seed = 0 }) {
+    const { completed, deleted, cutOff } = await runKillLoop(owner, { kills, seed });
+    return `${kills} kills, ${cutOff} requests cut off: ${completed.length} uploads whole, ${deleted.length} deleted, nothing lost or left`;
+  },
+};
+
+const replicas: Command = {
+  options: { rounds: 20, lanes: 2 },
+  async run(owner, { rounds = 0, lanes = 0, seed = 0 }) {
+    const surroundings = await findSurroundings(owner);
+    if (surroundings === undefined) throw new Error('Redis or nginx is missing');
+    const { kills, stops, takeover } = await runReplicaLoop(owner, surroundings, { rounds, lanes, seed });
+    return `${kills} kills, ${stops} standstills: uploads whole, jobs done once, taken over after ${(takeover / 1000).toFixed(1)} s at most`;
+  },
+};
+
+const commands: Readonly<Record<string, Command>> = { kill, replicas };
+
+const readCommand = (): { readonly name: string; readonly options: Numbers; readonly command: Command } => {
+  const [name = '', ...args] = process.argv.slice(2);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new Error(`The command is one of: ${Object.keys(commands).join(', ')}`);
+  const known: Numbers = { ...command.options, seed: Date.now() % 1_000_000 };
+  const options = Object.fromEntries(Object.keys(known).map((option) => [option, { type: 'string' as const }]));
+  const { values } = parseArgs({ args, options });
+  const given = Object.entries(values).map(([option, text]) => [option, whole(String(text))]);
+  return { name, command, options: { ...known, ...Object.fromEntries(given) } };
 };
 
 const whole = (text: string): number => {
@@ -35,16 +70,15 @@ const withOwner = async <T>(work: (owner: Owner) => Promise<T>): Promise<T> => {
   }
 };
 
-const { kills, seed } = options();
-const repeat = `--kills ${kills} --seed ${seed}`;
+const { name, command, options } = readCommand();
+const repeat = `${name} ${Object.entries(options)
+  .map(([option, value]) => `--${option} ${value}`)
+  .join(' ')}`;
 console.log(repeat);
 const begin = performance.now();
 try {
-  const { completed, deleted, cutOff } = await withOwner((owner) => runKillLoop(owner, { kills, seed }));
-  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-  console.log(
-    `${kills} kills, ${cutOff} requests cut off: ${completed.length} uploads whole, ${deleted.length} deleted, nothing lost or left (${seconds} s)`,
-  );
+  const result = await withOwner((owner) => command.run(owner, options));
+  console.log(`${result} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
 } catch (error) {
   console.error(error);
   console.error(`Failed with ${repeat}`);

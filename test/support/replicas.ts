@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { findNginx, startNginx } from '../services/nginx.ts';
+import { freePort } from '../services/port.ts';
 import { getRedis } from '../services/redis.ts';
 import { type RunningService, startService } from './running-service.ts';
 import type { Owner } from './temporary.ts';
@@ -41,7 +42,10 @@ export const replicaEnv = (redis: string, { env, own = () => ({}) }: Settings, i
 export interface Replicas {
   /** Where nginx serves them all, such as `http://127.0.0.1:40123/sluice`. */
   readonly url: string;
+  /** Each keeps its place and its address when it is started again. */
   readonly all: readonly RunningService[];
+  /** Starts one anew whose process is gone. */
+  restart(index: number): Promise<void>;
   /** Ends the replicas, then nginx; the exit code of the first that had one other than 0. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -51,8 +55,10 @@ export const startReplicas = async (
   { redis, nginx }: Surroundings,
   { count, ...settings }: Settings & { readonly count: number },
 ): Promise<Replicas> => {
-  const start = (_: unknown, index: number) => startService(replicaEnv(redis, settings, index));
-  const all = await Promise.all(Array.from({ length: count }, start));
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const start = (port: number, index: number) =>
+    startService({ ...replicaEnv(redis, settings, index), PORT: String(port) });
+  const all = await Promise.all(ports.map(start));
   const proxy = await startNginx(
     nginx,
     all.map(({ url }) => url),
@@ -60,6 +66,9 @@ export const startReplicas = async (
   return {
     url: `${proxy.url}${new URL(all[0]?.url ?? '').pathname.replace(/\/$/, '')}`,
     all,
+    async restart(index) {
+      all[index] = await start(ports[index] ?? 0, index);
+    },
     async stop(signal = 'SIGTERM') {
       const codes = await Promise.all(all.map((replica) => replica.stop(signal)));
       await proxy.stop();

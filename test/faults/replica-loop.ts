@@ -1,0 +1,90 @@
+/**
+ * Two replicas, of which one is killed, or stands still for longer than its leases, while it runs a job and receives an
+ * upload; again and again. The other one takes both over: no byte that was acknowledged is lost, and the job is done
+ * once (`rescue` says what that means).
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeGatedKind } from '../support/gated-kind.ts';
+import { dice } from '../support/random.ts';
+import { type Replicas, type Surroundings, startReplicas } from '../support/replicas.ts';
+import { type Owner, temporaryDirectory } from '../support/temporary.ts';
+import { type Lane, playRound, requireStories } from './replica-round.ts';
+import { Wrong } from './transfer.ts';
+
+export interface ReplicaLoopOptions {
+  readonly rounds: number;
+  /** Pairs of replicas that go through rounds at the same time. */
+  readonly lanes: number;
+  readonly seed: number;
+}
+
+export interface ReplicaLoopResult {
+  /** How often a replica was killed, and how often it stood still. */
+  readonly kills: number;
+  readonly stops: number;
+  /** The longest time from the fault until the job ran again, milliseconds. */
+  readonly takeover: number;
+}
+
+const flow = {
+  flowId: 'gated-flow',
+  name: 'Gated flow',
+  nodes: {
+    note: { type: 'file-input' },
+    before: { type: 'output' },
+    gate: { type: 'gated', keepOutput: true },
+    after: { type: 'output' },
+  },
+  edges: [
+    { source: 'note', target: 'before' },
+    { source: 'note', target: 'gate' },
+    { source: 'gate', target: 'after' },
+  ],
+};
+
+/** Rejects when anything is not as it must be. What it starts ends with `owner`. */
+export const runReplicaLoop = async (
+  owner: Owner,
+  surroundings: Surroundings,
+  { rounds, lanes, seed }: ReplicaLoopOptions,
+): Promise<ReplicaLoopResult> => {
+  let [next, kills, stops, takeover] = [0, 0, 0, 0];
+  const playLane = async (): Promise<void> => {
+    const lane = await openLane(owner, surroundings);
+    const jobs: string[] = [];
+    while (next < rounds) {
+      const number = next;
+      next += 1;
+      // By turns, so that a few rounds see both.
+      const fault = number % 2 === 0 ? 'kill' : 'stop';
+      const round = await playRound(lane, { number, fault, random: dice(seed + number) });
+      takeover = Math.max(takeover, round.takeover);
+      if (fault === 'kill') kills += 1;
+      else stops += 1;
+      jobs.push(round.jobId);
+    }
+    for (const jobId of jobs) await requireStories(lane, jobId);
+    requireCalm(lane.replicas);
+  };
+  await Promise.all(Array.from({ length: lanes }, playLane));
+  return { kills, stops, takeover };
+};
+
+const openLane = async (owner: Owner, surroundings: Surroundings): Promise<Lane> => {
+  const [data, flows] = [await temporaryDirectory(owner), await temporaryDirectory(owner)];
+  await writeFile(join(flows, 'gated.json'), JSON.stringify(flow));
+  const gated = await writeGatedKind(owner);
+  const env = { DATA_DIR: data, FLOWS_DIR: flows, PLUGINS: gated.plugin, WORKERS: '1' };
+  const replicas = await startReplicas(surroundings, { count: 2, env });
+  // One that stands still hears of no other signal.
+  owner.teardown(async () => void (await replicas.stop('SIGKILL')));
+  return { replicas, gated };
+};
+
+/** A replica that is lost is no reason for the others to log a mistake; a busy machine may be one to miss an answer. */
+const requireCalm = ({ all }: Replicas): void => {
+  const lines = all.flatMap(({ output }) => output().split('\n'));
+  const wrong = lines.filter((line) => /"level":"(error|fatal)"/.test(line) && !line.includes('"code":"UNAVAILABLE"'));
+  if (wrong.length > 0) throw new Wrong(wrong.join('\n'));
+};
