@@ -93,6 +93,9 @@ export class ServiceError extends Error {
   }
 }
 
+/** A store or the bus did not answer: nothing is wrong with the request, upload or job that needed it. */
+export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.code === 'UNAVAILABLE';
+
 /** Whether `value` is a code of the table: errors that cross a process boundary are checked with it. */
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorTable, value);

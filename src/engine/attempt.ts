@@ -1,5 +1,5 @@
 /** One unit of a running job: its tries, its checkpoint, and what becomes of its inputs. */
-import { errorTable, ServiceError, toServiceError } from '../domain/errors.ts';
+import { errorTable, isUnavailable, ServiceError, toServiceError } from '../domain/errors.ts';
 import type { EventError } from '../domain/event.ts';
 import { findTask, type JobRecord, type TaskRecord, toCutOff, toPending, withTask } from '../domain/job.ts';
 import { garbageAfter } from './plan.ts';
@@ -18,7 +18,7 @@ const maxFiles = 1000;
 
 /**
  * Runs the unit once. Resolves when it is checkpointed, skipped for its failure, to be tried again (`retryAt` is then in
- * the record), or did not begin since somebody has stopped the job; rejects with what ends the job.
+ * the record), or did not begin since somebody has stopped the job; rejects with what ends the job, or the hold on it.
  */
 export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): Promise<void> => {
   const steps = createSteps(deps, session, unit);
@@ -34,6 +34,8 @@ export const runUnit = async (deps: EngineDeps, session: Session, unit: Unit): P
     );
     session.signal.throwIfAborted();
     if (error instanceof HeldBack) return;
+    // No try of the node: the hold ends, and the job goes on from here when the stores answer again.
+    if (isUnavailable(error)) throw error;
     await retryOrFail(deps, session, unit, steps.current(), toServiceError(error));
   }
 };

@@ -1,5 +1,5 @@
 /** How a hold on a job ends: the job is complete, has failed, or is left to somebody else. */
-import { type ServiceError, toServiceError } from '../domain/errors.ts';
+import { isUnavailable, type ServiceError, toServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
 import { isEnded, isSaved, isTaskSettled, type JobRecord, toCutOff, withoutLease, withTask } from '../domain/job.ts';
 import type { QueueOutcome } from '../ports/job-queue.ts';
@@ -7,6 +7,9 @@ import { collectOutputs } from './plan.ts';
 import { type EngineDeps, reportCause } from './records.ts';
 import { HoldEnded, type Session } from './session.ts';
 import { keptKeys, sweep, sweepFiles } from './sweep.ts';
+
+/** After so long a job is taken up again whose stores did not answer, milliseconds. */
+const unavailableMs = 1000;
 
 /** Cleans up and ends the job well. Everything it needs is checkpointed, so a crash in between only repeats this. */
 export const completeJob = (deps: EngineDeps, session: Session): Promise<void> => {
@@ -51,6 +54,10 @@ export const endEarly = async (
   session.end(new HoldEnded('lost'));
   await Promise.allSettled(running.values());
   if (error instanceof HoldEnded) return release(deps, session, error);
+  if (isUnavailable(error)) {
+    deps.onError(error, { jobId: session.job.id });
+    return giveBack(session, unavailableMs);
+  }
   await failJob(deps, session, toServiceError(error), slowest);
   return 'done';
 };
@@ -63,17 +70,19 @@ const longestRunning = (job: JobRecord): string => {
 };
 
 const release = async (deps: EngineDeps, session: Session, error: HoldEnded): Promise<QueueOutcome> => {
-  if (error.reason === 'shutdown') {
-    // In good order: nothing is lost, and it counts as no loss.
-    await session.update((job) => ({ value: { ...withoutLease(job), tasks: job.tasks.map(toCutOff) } }));
-    return { delayMs: 0 };
-  }
+  if (error.reason === 'shutdown') return giveBack(session, 0);
   // Whoever ended the job has swept it, perhaps before the last files of this hold were published. A failed one may be
   // tried again meanwhile, and is swept at its real end.
   const newest = (await deps.kvStore.get('jobs', session.job.id))?.value;
   const isOver = newest !== undefined && isEnded(newest) && newest.status !== 'failed';
   if (isOver) await sweepFiles(deps, newest, keptKeys(newest));
   return 'done';
+};
+
+/** In good order: nothing is lost, and it counts as no loss. When that cannot be written, the entry comes back anyway. */
+const giveBack = async (session: Session, delayMs: number): Promise<QueueOutcome> => {
+  await session.update((job) => ({ value: { ...withoutLease(job), tasks: job.tasks.map(toCutOff) } }));
+  return { delayMs };
 };
 
 const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, slowest: string): Promise<void> => {

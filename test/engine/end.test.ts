@@ -98,3 +98,44 @@ t.test('a failure that comes while the job is being written is not overlooked', 
   const job = await rig.until(await startWith(rig), 'failed', 'paused', 'completed');
   t.match(job, { status: 'failed', error: { code: 'INVALID_INPUT', nodeId: 'd' } });
 });
+
+t.test('stores that do not answer end no job, whatever they were asked for', async (t) => {
+  const away = () => Promise.reject(new ServiceError('UNAVAILABLE'));
+  const flow = flowOf({ a: node(), b: node() }, edgesOf('in a', 'a b'), { retries: 0 });
+  // The first change of a job after the first run of `a` fails, then the second one, and so on, also twice in a row.
+  for (const [first, times] of [
+    [1, 1],
+    [2, 2],
+    [3, 1],
+    [4, 2],
+  ] as const) {
+    let [runs, changes] = [0, 0];
+    const script: Script = (task) => {
+      runs += 1;
+      return deliver(task, 'x');
+    };
+    const rig = await engineRig(t, {
+      flows: [flow],
+      script,
+      wrapRecords: interpose<KvStore>((store) => ({
+        commit: (change) => {
+          if (runs > 0 && change.collection === 'jobs') changes += 1;
+          return changes >= first && changes < first + times ? away() : store.commit(change);
+        },
+      })),
+    });
+    const job = await rig.until(await startWith(rig), 'completed', 'failed');
+    t.equal(job.status, 'completed', `${first}, ${times} times: ${JSON.stringify(job.error)}`);
+    t.ok(changes >= first + times);
+    t.equal(rig.errors.length > 0, true, 'and it is told of');
+  }
+  let left = 3;
+  const rig = await engineRig(t, {
+    flows: [flow],
+    script: (task) => deliver(task, 'x'),
+    wrapData: interpose<DataStore>((store) => ({
+      publish: (...args) => (--left < 0 ? store.publish(...args) : away()),
+    })),
+  });
+  t.equal((await rig.until(await startWith(rig), 'completed', 'failed')).status, 'completed');
+});

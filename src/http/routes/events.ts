@@ -2,7 +2,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox';
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../../domain/errors.ts';
+import { isUnavailable, ServiceError } from '../../domain/errors.ts';
 import type { Topic } from '../../domain/event.ts';
 import type { Batch } from '../../events/follow.ts';
 import type { HttpContext } from '../context.ts';
@@ -67,8 +67,11 @@ const serve = <T extends Topic>(
     return;
   }
   send(context, socket, request, topic, id, Number(since), closed.signal, toFrames).catch((error: unknown) => {
-    request.log.error({ err: error }, 'socket failed');
-    socket.close(1011, 'internal error');
+    // What is told meanwhile stays in the log, for the client who comes back with `since`.
+    const isPassing = isUnavailable(error);
+    request.log[isPassing ? 'warn' : 'error']({ err: error }, 'socket failed');
+    if (isPassing) socket.close(1013, 'try again later');
+    else socket.close(1011, 'internal error');
   });
 };
 

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { defineFlow } from '../../../src/domain/define-flow.ts';
+import { ServiceError } from '../../../src/domain/errors.ts';
 import type { UploadRecord } from '../../../src/domain/upload.ts';
 import { inputNode, resizeNode } from '../../../src/index.ts';
 import type { Entry, KvStore } from '../../../src/ports/kv-store.ts';
@@ -120,6 +121,18 @@ t.test('an error inside closes the socket with 1011 and is logged', async (t) =>
   t.match(
     log.filter(({ level }) => level === 50),
     [{ msg: 'socket failed', err: { message: 'disk on fire' } }],
+  );
+});
+
+t.test('a store that does not answer closes the socket with 1013: its client may come again', async (t) => {
+  const { url, uploads, log } = await start(t, {
+    wrapRecords: (store) => ({ ...store, events: () => Promise.reject(new ServiceError('UNAVAILABLE')) }),
+  });
+  const { id } = await uploads.create({ size: 5 });
+  t.match(await openEvents(url, `/ws/upload/${id}`).closed, { code: 1013, reason: 'try again later' });
+  t.strictSame(
+    log.filter(({ level }) => Number(level) >= 40).map(({ level, msg }) => `${level} ${msg}`),
+    ['40 socket failed'],
   );
 });
 
