@@ -1,7 +1,9 @@
 /** Encodes a picture anew for fewer bytes, and takes out what people do not know to be in it. */
+import { stat } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
-import { defineNode } from '../ports/node.ts';
+import { defineNode, type NodeOutput, type NodeRun } from '../ports/node.ts';
 import { checkSides, defaultQuality, type Encoding, maxAvifEffort, writeImage } from './image/encode.ts';
+import { fitBytes } from './image/fit-bytes.ts';
 import { imageGlobs, imageTypes, isAnimatable, targetFormats, typeOf } from './image/format.ts';
 import { keepMetadata, metadataPolicies } from './image/metadata.ts';
 import { eachImage, type OpenImage } from './image/open.ts';
@@ -42,6 +44,13 @@ const options = Type.Object(
           'What to keep when the same format comes out larger. The original is only kept if it is upright, not animated differently, and carries no more metadata than allowed',
       }),
     ),
+    maxBytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Bytes that may be written: quality is the best, and a lower one is taken where that is needed, the best that six encodes find. Where none is low enough, or the format has none, the node fails with FILE_TOO_LARGE. Where another image node comes next, nothing is encoded here, and there is no limit',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -56,7 +65,8 @@ export const optimizeNode = defineNode({
   options,
   accepts: imageTypes,
   produces: ({ format }, incoming) => (format === undefined ? imageGlobs(incoming) : [typeOf(format)]),
-  check: ({ format, lossless = false, effort = 0 }) => {
+  check: ({ format, lossless = false, effort = 0, maxBytes }) => {
+    if (lossless && maxBytes !== undefined) return 'maxBytes is reached by quality, which lossless does not have';
     if (lossless && format === 'jpeg') return 'lossless is not possible in jpeg';
     if (format === 'avif' && effort > maxAvifEffort) return `effort of avif is at most ${maxAvifEffort}`;
     return undefined;
@@ -66,13 +76,41 @@ export const optimizeNode = defineNode({
       const encoding = encodingOf(image, run.options);
       checkSides(image, image, run, encoding.format);
       const animated = image.frames > 1 && isAnimatable(encoding.format);
-      const { metadata = 'none', keepIfLarger = 'original' } = run.options;
-      const pixels = keepMetadata(image.decode(animated ? 'all' : 'first'), image, metadata);
-      const encoded = await writeImage(run, image, index, pixels, encoding, animated);
-      if (run.intermediate || keepIfLarger === 'encoded') return encoded;
-      return (await isBetterKept(image, encoded, metadata)) ? keepOriginal(image, encoded) : encoded;
+      const { metadata = 'none' } = run.options;
+      const write = (place: typeof run, quality = encoding.quality) => {
+        const pixels = keepMetadata(image.decode(animated ? 'all' : 'first'), image, metadata);
+        return writeImage(place, image, index, pixels, { ...encoding, quality }, animated);
+      };
+      const encoded = await write(run);
+      return run.intermediate ? encoded : smaller(run, image, encoded, encoding, write);
     }),
 });
+
+type Write = (place: NodeRun<Options>, quality?: number) => Promise<NodeOutput>;
+
+/** The original where it may stay, or else what has been encoded, within the limit of bytes. */
+const smaller = async (
+  run: NodeRun<Options>,
+  image: OpenImage,
+  encoded: NodeOutput,
+  encoding: Encoding,
+  write: Write,
+): Promise<NodeOutput> => {
+  const { metadata = 'none', keepIfLarger = 'original', maxBytes = Number.POSITIVE_INFINITY } = run.options;
+  const mayKeep = keepIfLarger === 'original' && (await isBetterKept(image, encoded, metadata));
+  const kept = mayKeep ? await keepOriginal(image, encoded) : encoded;
+  if ((await stat(kept.path)).size <= maxBytes) return kept;
+  const encode = (quality: number, directory: string) => write({ ...run, directory }, quality);
+  return fitBytes({ encoded, below: bestQuality(encoding, run.options), maxBytes, encode, directory: run.directory });
+};
+
+/** What the first encode has had; nothing where the format has no quality. */
+const bestQuality = ({ format, quality }: Encoding, asked: Options): number | undefined => {
+  if (quality !== undefined) return quality;
+  if (format === 'jpeg' || format === 'webp' || format === 'avif') return defaultQuality[format];
+  // Exact so far: the best palette comes next.
+  return asked.format === 'png' ? 101 : undefined;
+};
 
 const encodingOf = (image: OpenImage, { format, quality, effort, lossless, progressive }: Options): Encoding => ({
   format: format ?? image.format,

@@ -277,11 +277,13 @@ t.test('options are checked', async (t) => {
     { lossless: 'yes' },
     { metadata: 'some' },
     { keepIfLarger: 'never' },
+    { maxBytes: 0 },
     { strip: true },
   ]) {
     t.notOk(valid(options), JSON.stringify(options));
   }
   t.match(optimizeNode.check?.({ format: 'jpeg', lossless: true }), /^lossless /);
+  t.match(optimizeNode.check?.({ format: 'webp', lossless: true, maxBytes: 5 }), /^maxBytes /);
   t.match(optimizeNode.check?.({ format: 'avif', effort: 5 }), /^effort /);
   t.equal(optimizeNode.check?.({ format: 'webp', effort: 5, lossless: true }), undefined);
 });

@@ -88,6 +88,7 @@ export const optionCases: Readonly<Record<string, Readonly<Record<string, Option
     lossless: ofPng(true, { format: 'webp' }),
     progressive: ofPhoto(true),
     metadata: ofPhoto('all'),
+    maxBytes: ofPhoto(900),
     keepIfLarger: over({ bytes: coarse, mimeType: 'image/jpeg' })('encoded', { quality: 95 }),
   },
   blur: {

@@ -83,3 +83,9 @@ export const tooLarge = (fileName: string, limit: 'pixels' | 'side', max: number
     limit === 'pixels' ? `${fileName} has ${actual} pixels` : `A side of ${fileName} would be ${actual} pixels`;
   return new ServiceError('FILE_TOO_LARGE', `${what}; the limit is ${max}`, { details: { limit, max, actual } });
 };
+
+/** A picture that cannot be written in so few bytes. */
+export const tooManyBytes = (fileName: string, max: number, actual: number): ServiceError =>
+  new ServiceError('FILE_TOO_LARGE', `${fileName} has ${actual} bytes at the lowest quality; the limit is ${max}`, {
+    details: { limit: 'bytes', max, actual },
+  });
