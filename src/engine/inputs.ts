@@ -37,6 +37,7 @@ interface InputOptions {
   readonly allowedMimeTypes?: readonly string[];
   readonly maxFileSize?: number;
   readonly maxFiles?: number;
+  readonly required?: boolean;
 }
 
 const inputOptions = (flow: FlowDefinition, nodeId: string): InputOptions => flow.nodes[nodeId]?.options ?? {};
@@ -47,6 +48,10 @@ export const inputNodes = (deps: Pick<EngineDeps, 'kinds'>, flow: FlowDefinition
 
 /** How many files the input takes. */
 export const maxFilesOf = (flow: FlowDefinition, nodeId: string): number => inputOptions(flow, nodeId).maxFiles ?? 1;
+
+/** Whether the job waits for a file that nobody has announced. */
+export const isRequired = (flow: FlowDefinition, nodeId: string): boolean =>
+  inputOptions(flow, nodeId).required ?? true;
 
 /** The narrower of the flow's and the node's limits. */
 const limitsOf = (flow: FlowDefinition, nodeId: string): FlowInputLimits => {

@@ -1,6 +1,7 @@
 import { ServiceError } from '../domain/errors.ts';
+import type { ServiceEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
-import type { JobRecord, TaskRecord } from '../domain/job.ts';
+import { isTaskSettled, type JobRecord, type TaskRecord } from '../domain/job.ts';
 import type { Params } from '../domain/params.ts';
 import { isSettled } from '../domain/upload.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type InputOperation,
   type InputRef,
   inputNodes,
+  isRequired,
   maxFilesOf,
   openDeferred,
   openInput,
@@ -22,7 +24,7 @@ export interface StartRequest {
   readonly clientId: string | undefined;
   /** Chosen in advance: if there is a job of this id already, that one is the answer. Default: a new id. */
   readonly jobId?: string;
-  /** By node id; an input that is left out gets an upload of deferred length. */
+  /** By node id; an input that is left out gets an upload of deferred length, or is skipped if it is not required. */
   readonly inputs?: Readonly<Record<string, InputOperation | readonly InputOperation[]>> | undefined;
   /** As the flow's `params` describes them. */
   readonly params?: Params | undefined;
@@ -91,7 +93,7 @@ const openAll = async (
       const opened: InputRef[] = [];
       refs.set(nodeId, opened);
       for (const operation of list) opened.push(await openInput(deps, context, nodeId, operation));
-      if (list.length === 0) opened.push(await openDeferred(deps, context, nodeId));
+      if (list.length === 0 && isRequired(context.flow, nodeId)) opened.push(await openDeferred(deps, context, nodeId));
     }
     return refs;
   } catch (error) {
@@ -113,7 +115,11 @@ const createJob = async (
 ): Promise<JobRecord | undefined> => {
   const waiting = await waitingInputs(deps, refs);
   const value = newJob(deps, context, refs, waiting, await pinDefinition(deps, context.flow));
-  const events = [{ type: 'flow_started' as const }, ...(waiting.size > 0 ? [{ type: 'flow_paused' as const }] : [])];
+  const events: ServiceEvent[] = [
+    { type: 'flow_started' },
+    ...value.tasks.filter(isTaskSettled).map(({ nodeId }) => ({ type: 'node_skipped' as const, nodeId })),
+    ...(waiting.size > 0 ? [{ type: 'flow_paused' as const }] : []),
+  ];
   const due = dueAt(deps, value);
   const saved = await deps.publish({ topic: 'jobs', value, expectedVersion: 0, events, dueAt: due });
   if (saved === undefined) return undefined;
@@ -147,6 +153,8 @@ const newJob = (
   const now = new Date(deps.clock.now()).toISOString();
   const task = (nodeId: string): TaskRecord => {
     const uploads = refs.get(nodeId);
+    // An input that may be left out, and was.
+    if (uploads?.length === 0) return { nodeId, status: 'skipped', attempt: 0 };
     const status = waiting.has(nodeId) ? 'paused' : 'pending';
     return { nodeId, status, attempt: 0, ...(uploads === undefined ? {} : { uploads }) };
   };

@@ -20,6 +20,13 @@ export const inputNode = defineNode({
       maxFiles: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 100, default: 1, description: 'Files that this input takes at most' }),
       ),
+      required: Type.Optional(
+        Type.Boolean({
+          default: true,
+          description:
+            'Whether the job waits for a file when it is started without one; else the input is skipped, with all that only it leads to',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
 import { deliver, engineRig } from '../support/engine-rig.ts';
+import { counting, edgesOf, flowOf, node, statusOf } from '../support/step-flows.ts';
 
 const flow: FlowDefinition = {
   flowId: 'two-inputs',
@@ -47,6 +48,33 @@ t.test('a job that waits is paused, and its uploads exist already', async (t) =>
       [4, 'right'],
     ],
   );
+});
+
+t.test('an input that need not be there is skipped when it is left out, and what only it leads to', async (t) => {
+  const optional = flowOf(
+    { more: { type: 'file-input', options: { required: false } }, a: node(), b: node(), both: node() },
+    edgesOf('in a', 'more b', 'a both', 'b both'),
+  );
+  const { script, runs } = counting((task) => deliver(task, 'x'));
+  const { engine, until, events } = await engineRig(t, { flows: [optional], script });
+  const job = await engine.start({ ...base, flowId: 'f', inputs: { in: init(2), more: [] } });
+  t.match(job, { status: 'paused' });
+  t.strictSame([statusOf(job, 'more'), statusOf(job, 'b')], ['skipped', 'pending']);
+  t.strictSame(await events(job.id), ['flow_started', 'node_skipped more', 'flow_paused']);
+  await engine.cancel(job.id, undefined);
+
+  const alone = await engine.start({ ...base, flowId: 'f', inputs: { in: init(0), more: init(0) } });
+  t.strictSame([...(await engine.inputUploads(alone)).values()].length, 2, 'it takes a file that is announced');
+  t.match(await until(alone.id, 'completed'), { outputs: { both: {} } });
+  const { id } = await engine.start({ ...base, flowId: 'f', inputs: { in: init(0) } });
+  t.strictSame([statusOf(await until(id, 'completed'), 'b'), runs], ['skipped', { a: 2, b: 1, both: 2 }]);
+});
+
+t.test('a job of which nothing is required ends at once without', async (t) => {
+  const optional = flowOf({ in: { type: 'file-input', options: { required: false } }, a: node() }, edgesOf('in a'));
+  const { engine, until } = await engineRig(t, { flows: [optional], script: (task) => deliver(task, 'x') });
+  const { id } = await engine.start({ ...base, flowId: 'f' });
+  t.match(await until(id, 'completed'), { warnings: ['NO_OUTPUTS'], outputs: {} });
 });
 
 t.test('an input that is left out gets an upload of deferred length', async (t) => {

@@ -1,7 +1,7 @@
 /** Which file goes into which input of a flow. */
 import { access, constants, stat } from 'node:fs/promises';
 import type { FlowDefinition } from '../../domain/flow.ts';
-import { inputNodes, maxFilesOf } from '../../engine/inputs.ts';
+import { inputNodes, isRequired, maxFilesOf } from '../../engine/inputs.ts';
 import type { NodeKinds } from '../../ports/node.ts';
 import { CommandError, splitPair, UsageError } from '../command.ts';
 
@@ -36,10 +36,11 @@ export const assignFiles = (
   return assigned;
 };
 
-/** Refuses inputs without a file, for which the job would wait for ever, and files that cannot be read as such. */
+/** Refuses required inputs without a file, for which the job would wait for ever, and files that cannot be read as such. */
 export const requireFiles = async (flow: FlowDefinition, assigned: AssignedFiles): Promise<void> => {
   for (const [nodeId, files] of assigned) {
-    if (files.length === 0) throw new UsageError(`input "${nodeId}" of flow "${flow.flowId}" has no file`);
+    if (files.length === 0 && isRequired(flow, nodeId))
+      throw new UsageError(`input "${nodeId}" of flow "${flow.flowId}" has no file`);
     for (const file of files) {
       if (!(await stat(file)).isFile()) throw new CommandError(`${file} is not a file`);
       await access(file, constants.R_OK);

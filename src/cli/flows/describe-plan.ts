@@ -1,5 +1,6 @@
 /** What a job of a flow would do, for people. */
 import { type FlowDefinition, incomingEdges, isFinal } from '../../domain/flow.ts';
+import { isRequired } from '../../engine/inputs.ts';
 import { membersOf, planUnits } from '../../engine/units.ts';
 import type { NodeDescription, NodeKinds } from '../../ports/node.ts';
 import type { AssignedFiles } from './assign-files.ts';
@@ -28,7 +29,8 @@ const placeOf = (kind: NodeDescription | undefined): string => {
 
 const sourcesOf = (flow: FlowDefinition, nodeId: string, inputs: AssignedFiles): string => {
   const files = inputs.get(nodeId);
-  if (files !== undefined) return files.length === 0 ? 'waits for a file' : `takes ${files.join(', ')}`;
+  if (files !== undefined && files.length > 0) return `takes ${files.join(', ')}`;
+  if (files !== undefined) return isRequired(flow, nodeId) ? 'waits for a file' : 'takes no file';
   const sources = incomingEdges(flow, nodeId).map(({ source, sourceHandle }) =>
     sourceHandle === undefined ? source : `${source} (${sourceHandle})`,
   );

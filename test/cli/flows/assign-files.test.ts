@@ -47,6 +47,8 @@ test('every input needs a file, and the files must be files', async (t) => {
   await writeFile(file, 'a');
   await t.resolves(requireFiles(flow, new Map([['one', [file]]])));
   await t.rejects(requireFiles(flow, new Map([['one', []]])), { exitCode: 2, message: /input "one" .* has no file/ });
+  const optional = { ...flow, nodes: { one: { type: 'file-input', options: { required: false } } } };
+  await t.resolves(requireFiles(optional, new Map([['one', []]])));
   await t.rejects(requireFiles(flow, new Map([['one', [directory]]])), { exitCode: 1, message: /is not a file/ });
   await t.rejects(requireFiles(flow, new Map([['one', [`${file}b`]]])), { code: 'ENOENT' });
 });

@@ -40,6 +40,8 @@ test('nodes stand after all that they take from, with where they run and what th
   7.  saved  Save to Storage  in the service          after web           output
 `,
   );
+  const nodes = { ...flow.nodes, other: { type: 'file-input', options: { required: false } } };
+  t.match(describePlan({ ...flow, nodes }, kinds, inputs), / other .* takes no file$/m);
 });
 
 test('nodes that run as one stand together', async (t) => {
