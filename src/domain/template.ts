@@ -52,7 +52,7 @@ const namespaces: Readonly<Record<string, readonly string[] | 'any' | 'itself'>>
   node: ['id'],
   client: ['id'],
   params: 'any',
-  file: ['name', 'baseName', 'extension', 'mimeType', 'size'],
+  file: ['name', 'baseName', 'extension', 'mimeType', 'size', 'hash'],
   meta: 'any',
   index: 'itself',
   date: ['yyyy', 'mm', 'dd'],
@@ -108,6 +108,12 @@ export const hasTemplate = (value: unknown): boolean => strings(value).some(({ t
 export const namesFile = (value: unknown): boolean =>
   strings(value).some(({ text }) => parse(text).some((part) => isTemplate(part) && isOfFile(part)));
 
+/** Whether a template inside of the value names the hash of a file: then its bytes must be read first. */
+export const namesHash = (value: unknown): boolean =>
+  strings(value).some(({ text }) =>
+    parse(text).some((part) => isTemplate(part) && part.path.join('.') === 'file.hash'),
+  );
+
 const isOfFile = ({ path }: Template): boolean => fileNamespaces.includes(path[0]);
 
 /** What can be known to be wrong with the templates inside of a value before there is a job. */
@@ -141,7 +147,8 @@ const pathProblem = (path: readonly string[], context: TemplateContext): string 
   return `unknown name "${path.join('.')}"; known: ${known.map((name) => `${namespace}.${name}`).join(', ')}`;
 };
 
-const paramProblem = (schema: ParamsSchema | undefined, names: readonly string[]): string | undefined => {
+/** What is wrong with the name of a start parameter, or nothing. */
+export const paramProblem = (schema: ParamsSchema | undefined, names: readonly string[]): string | undefined => {
   if (schema === undefined) return 'the flow has no params';
   const param = paramAt(schema, names);
   if (param === undefined) {
@@ -195,8 +202,8 @@ const templateValue = (part: Exclude<Part, string>, values: TemplateValues, opti
 
 const isPlain = (value: JsonValue): boolean => typeof value !== 'object';
 
-/** Only what the values have of their own: not what every object has. */
-const lookUp = (path: readonly string[], values: TemplateValues): JsonValue | undefined => {
+/** The value at a path. Only what the values have of their own: not what every object has. */
+export const lookUp = (path: readonly string[], values: TemplateValues): JsonValue | undefined => {
   let inside: JsonValue | undefined = values;
   for (const name of path) {
     if (typeof inside !== 'object' || inside === null || !Object.hasOwn(inside, name)) return undefined;

@@ -1,6 +1,7 @@
 /** Sends each file one of two ways, by what is known of it. Pictures are only opened when their header is asked for. */
 import { stat } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
+import type { Params } from '../domain/params.ts';
 import { defineNode } from '../ports/node.ts';
 import type { PassedFile, WorkerFile } from '../ports/worker-pool.ts';
 import { conditionProblem } from './condition/check.ts';
@@ -11,7 +12,7 @@ import { readHeader } from './image/header.ts';
 const text = Type.String({ maxLength: 1000 });
 const scalar = [text, Type.Number(), Type.Boolean()] as const;
 
-const fields = `${knownFields.join(', ')}, and other meta.* that a node before has found`;
+const fields = `${knownFields.join(', ')}, other meta.* that a node before has found, and params.*, what the job was started with`;
 
 const condition = Type.Object(
   {
@@ -51,12 +52,13 @@ export const conditionalNode = defineNode({
   accepts: ['*/*'],
   outputHandles: ['true', 'false'],
   produces: (_options, incoming) => incoming,
-  check: ({ conditions }) => conditionProblem(conditions),
-  pass: (options, files) => {
-    const passed = files.map((file, index) => decide(options, file, index));
+  check: ({ conditions }, flow) => conditionProblem(conditions, flow),
+  pass: (options, files, params) => {
+    const passed = files.map((file, index) => decide(options, { ...file, params }, index));
     return passed.every((one) => one !== undefined) ? passed : undefined;
   },
-  run: ({ options, files }) => Promise.all(files.map((file, index) => lookAndDecide(options, file, index))),
+  run: ({ options, files, params }) =>
+    Promise.all(files.map((file, index) => lookAndDecide(options, file, index, params))),
 });
 
 type Options = Static<typeof options>;
@@ -67,8 +69,13 @@ const decide = ({ conditions, match = 'all' }: Options, file: KnownFile, passes:
   return answer === undefined ? undefined : { passes, handle: String(answer) };
 };
 
-const lookAndDecide = async (options: Options, file: WorkerFile, passes: number): Promise<PassedFile> => {
-  const known = { ...file, size: (await stat(file.path)).size };
+const lookAndDecide = async (
+  options: Options,
+  file: WorkerFile,
+  passes: number,
+  params: Params,
+): Promise<PassedFile> => {
+  const known = { ...file, size: (await stat(file.path)).size, params };
   const atOnce = decide(options, known, passes);
   if (atOnce !== undefined) return atOnce;
   const meta = await readHeader(file);

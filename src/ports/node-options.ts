@@ -3,7 +3,8 @@
  * kinds that pass files on, workers for those that make files.
  */
 import { ServiceError } from '../domain/errors.ts';
-import { expandTemplates, hasTemplate, namesFile, type TemplateValues } from '../domain/template.ts';
+import type { Params } from '../domain/params.ts';
+import { expandTemplates, hasTemplate, namesFile, namesHash, type TemplateValues } from '../domain/template.ts';
 import type { NodeDescription, NodeFile } from './node.ts';
 import { phraseProblem, schemaProblems } from './schema-problems.ts';
 import type { PassedFile, WorkerStep } from './worker-pool.ts';
@@ -66,12 +67,13 @@ const batch = <File>(
 });
 
 /** Of a file, what templates may name; `index` counts the files that come by the main input, from 0. */
-const fileValues = ({ fileName, mimeType, size, meta = {} }: NodeFile, index: number): TemplateValues => {
+const fileValues = ({ fileName, mimeType, size, hash, meta = {} }: NodeFile, index: number): TemplateValues => {
   const dot = fileName.lastIndexOf('.');
   // A dot at the front is no extension's.
   const cut = dot > 0 ? dot : fileName.length;
   const extension = fileName.slice(cut + 1);
-  return { file: { name: fileName, baseName: fileName.slice(0, cut), extension, mimeType, size }, meta, index };
+  const file = { name: fileName, baseName: fileName.slice(0, cut), extension, mimeType, size };
+  return { file: hash === undefined ? file : { ...file, hash }, meta, index };
 };
 
 /** What a batch has passed on, by the places among all files. */
@@ -83,8 +85,11 @@ export const atPlaces = <Output extends object>(
     'passes' in output ? { ...output, passes: places[output.passes] ?? output.passes } : output,
   );
 
+/** What the job was started with. */
+export const paramsOf = ({ params }: TemplateValues): Params => (params ?? {}) as Params;
+
 /**
- * What a kind passes on in the server process; `undefined`: `run` must look at the files. Throws `ServiceError`, with
+ * What a kind passes on in the server process; `undefined`: a worker must look at the files. Throws `ServiceError`, with
  * `INVALID_PARAMS` when a template has no value.
  */
 export const passFiles = (
@@ -93,9 +98,10 @@ export const passFiles = (
   files: readonly NodeFile[],
   values: TemplateValues,
 ): readonly PassedFile[] | undefined => {
+  if (namesHash(step.options)) return undefined;
   const passed: PassedFile[] = [];
   for (const one of kind.pass === undefined ? [] : batchesOf(kind, step, files, values)) {
-    const outputs = kind.pass?.(one.options, one.files);
+    const outputs = kind.pass?.(one.options, one.files, paramsOf(values));
     if (outputs === undefined) return undefined;
     passed.push(...atPlaces<never>(one, outputs));
   }

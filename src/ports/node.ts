@@ -6,6 +6,7 @@ import type { Static, TObject } from 'typebox';
 import { markCallSite } from '../domain/call-site.ts';
 import type { KeyedNode } from '../domain/define-flow.ts';
 import type { NodeSettings } from '../domain/flow.ts';
+import type { Params, ParamsSchema } from '../domain/params.ts';
 import type { TemplatedOptions } from '../domain/template.ts';
 import type { JsonValue } from '../domain/upload.ts';
 import type { PassedFile, WorkerFile, WorkerLimits } from './worker-pool.ts';
@@ -17,6 +18,8 @@ export interface NodeRun<Options> {
   readonly directory: string;
   readonly intermediate: boolean;
   readonly limits: WorkerLimits;
+  /** What the job was started with, defaults included. */
+  readonly params: Params;
   /** Tells how far the run has come, 0 to 1; may be called as often as there is something to tell. */
   readonly progress: (share: number) => void;
 }
@@ -30,6 +33,14 @@ export interface NodeOutput extends WorkerFile {
 export interface NodeFile extends Omit<WorkerFile, 'path'> {
   /** Bytes. */
   readonly size: number;
+  /** SHA-256, lower-case hex; only known where a template of the options names it. */
+  readonly hash?: string;
+}
+
+/** What a flow says beside the node, when it is loaded. */
+export interface FlowFacts {
+  /** What it says of its start parameters. */
+  readonly params: ParamsSchema | undefined;
 }
 
 /** Pixels of an upright picture, of one frame. */
@@ -64,8 +75,11 @@ export interface NodeDescription<
   readonly accepts: readonly Accepts[];
   /** Globs of what it delivers, given its options and the globs of what comes in. */
   produces(options: Static<Schema>, incoming: readonly string[]): readonly Produces[];
-  /** Checks between options that a schema cannot express: a message that begins with the option's name, or nothing. */
-  check?(options: Static<Schema>): string | undefined;
+  /**
+   * Checks between options that a schema cannot express: a message that begins with the option's name, or nothing.
+   * `flow` is absent in a job, where options that hold templates are checked again.
+   */
+  check?(options: Static<Schema>, flow?: FlowFacts): string | undefined;
   /** Files of the job's storage that come by a named input although no edge leads there: their keys, by handle. */
   assets?(options: Static<Schema>): Readonly<Record<string, string>>;
   /** Other ways in beside the main one, by name: edges say `targetHandle`. */
@@ -83,10 +97,10 @@ export interface NodeDescription<
    */
   shrink?(options: Static<Schema>, size: PictureSize): PictureSize;
   /**
-   * Decides in the server process, without any bytes, which files are handed on and by which handle. `undefined`:
-   * `run` must look at them. Throws `ServiceError`.
+   * Decides in the server process, without any bytes, which files are handed on and by which handle; `params` is what
+   * the job was started with. `undefined`: `run` must look at them. Throws `ServiceError`.
    */
-  pass?(options: Static<Schema>, files: readonly NodeFile[]): readonly PassedFile[] | undefined;
+  pass?(options: Static<Schema>, files: readonly NodeFile[], params: Params): readonly PassedFile[] | undefined;
   /** Runs in a worker child; throws `ServiceError`. Heavy libraries are imported in here, never at the top. */
   run?(run: NodeRun<Static<Schema>>): Promise<readonly (NodeOutput | PassedFile)[]>;
 }

@@ -4,11 +4,12 @@ import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { type ErrorCode, ServiceError, toServiceError } from '../domain/errors.ts';
+import { namesHash } from '../domain/template.ts';
 import { type Need, shareDecoding } from '../nodes/image/share.ts';
 import { kinds } from '../nodes/index.ts';
 import { loadKinds } from '../nodes/plugins/load-kinds.ts';
-import type { NodeKinds, NodeOutput } from '../ports/node.ts';
-import { atPlaces, batchesOf } from '../ports/node-options.ts';
+import type { NodeDescription, NodeKinds, NodeOutput } from '../ports/node.ts';
+import { atPlaces, batchesOf, paramsOf } from '../ports/node-options.ts';
 import type {
   PassedFile,
   WorkerFile,
@@ -90,7 +91,7 @@ const withShared = async (task: WorkerTask): Promise<WorkerTask> => {
 
 /** What the step asks of the file; nothing when its options do not fit, which it tells when it runs. */
 const needsOf = (step: WorkerStep, file: WorkerFile, { values }: WorkerTask): readonly Need[] => {
-  const { kind } = runnable(step.kind);
+  const kind = runnable(step.kind);
   try {
     const [batch] = batchesOf(kind, step, [{ ...file, size: 0 }], values);
     return batch === undefined || kind.shrink === undefined
@@ -129,8 +130,10 @@ const runStep = async (
 ): Promise<readonly (NodeOutput | PassedFile)[]> => {
   const { nodeId, intermediate } = step;
   send({ type: 'started', nodeId, at: Date.now() });
-  const { kind, run } = runnable(step.kind);
-  const batches = batchesOf(kind, step, await Promise.all(files.map(withSize)), task.values);
+  const kind = runnable(step.kind);
+  const facts = await Promise.all(files.map(withSize));
+  const known = namesHash(step.options) ? await withHashes(facts) : facts;
+  const batches = batchesOf(kind, step, known, task.values);
   const outputs: (NodeOutput | PassedFile)[] = [];
   const tell = progressOf(nodeId);
   for (const [index, batch] of batches.entries()) {
@@ -139,8 +142,9 @@ const runStep = async (
     await mkdir(place, { recursive: true });
     const { options, files } = batch;
     const progress = (share: number) => tell((index + share) / batches.length);
-    const made = await run({ options, files, directory: place, intermediate, limits: task.limits, progress });
-    outputs.push(...atPlaces(batch, made));
+    const params = paramsOf(task.values);
+    const run = { options, files, directory: place, intermediate, limits: task.limits, params, progress };
+    outputs.push(...atPlaces(batch, kind.pass?.(options, files, params) ?? (await kind.run?.(run)) ?? []));
   }
   send({ type: 'completed', nodeId, at: Date.now() });
   return outputs;
@@ -164,16 +168,23 @@ const withSize = async (file: WorkerFile) => {
   return { ...file, size };
 };
 
-const runnable = (name: string) => {
+/** One after the other, as the buffer is one for all. */
+const withHashes = async <File extends WorkerFile>(files: readonly File[]) => {
+  const hashed: (File & { readonly hash: string })[] = [];
+  for (const file of files) hashed.push({ ...file, hash: (await digest(file)).sha256 });
+  return hashed;
+};
+
+const runnable = (name: string): NodeDescription => {
   const kind = Object.hasOwn(registry, name) ? registry[name] : undefined;
-  if (kind?.run === undefined) throw new ServiceError('INTERNAL_ERROR', `The kind "${name}" does not run`);
-  return { kind, run: kind.run };
+  if (kind?.run !== undefined || kind?.pass !== undefined) return kind;
+  throw new ServiceError('INTERNAL_ERROR', `The kind "${name}" does not run`);
 };
 
 const atNode = ({ code, message, details, cause }: ServiceError, nodeId: string): ServiceError =>
   new ServiceError(code, message, { details: { ...details, nodeId }, cause });
 
-const digest = async ({ path }: NodeOutput): Promise<{ readonly size: number; readonly sha256: string }> => {
+const digest = async ({ path }: WorkerFile): Promise<{ readonly size: number; readonly sha256: string }> => {
   const hash = createHash('sha256');
   const file = await open(path);
   try {

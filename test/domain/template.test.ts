@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import type { ParamsSchema } from '../../src/domain/params.ts';
-import { checkTemplates, expandTemplates, hasTemplate, namesFile } from '../../src/domain/template.ts';
+import { checkTemplates, expandTemplates, hasTemplate, namesFile, namesHash } from '../../src/domain/template.ts';
 
 const values = {
   flow: { id: 'thumb', name: 'Thumb' },
@@ -105,7 +105,7 @@ test('an open template is an error, not text', async (t) => {
 
 test('what is known before a job is accepted', async (t) => {
   const right = `{{flow.id}}{{flow.name}}{{job.id}}{{node.id}}{{client.id}}{{file.name}}{{file.baseName}}
-    {{file.extension}}{{file.mimeType}}{{file.size}}{{meta.width}}{{meta.exif.camera}}{{index}}{{date.yyyy}}
+    {{file.extension}}{{file.mimeType}}{{file.size}}{{file.hash}}{{meta.width}}{{meta.exif.camera}}{{index}}{{date.yyyy}}
     {{date.mm}}{{ date.dd }}{{params.width}}{{params.size.height}}{{params.list}}{{params.list.0}}{{params.any.x.y}}`;
   t.same(check(right), []);
   t.same(check({ plain: 5, text: 'no braces', list: [null, true] }), []);
@@ -116,15 +116,15 @@ const wrong: readonly (readonly [text: string, message: string])[] = [
   ['{{constructor}}', 'unknown name "constructor"; known: flow, job, node, client, params, file, meta, index, date'],
   [
     '{{file.foo}}',
-    'unknown name "file.foo"; known: file.name, file.baseName, file.extension, file.mimeType, file.size',
+    'unknown name "file.foo"; known: file.name, file.baseName, file.extension, file.mimeType, file.size, file.hash',
   ],
   [
     '{{file.__proto__}}',
-    'unknown name "file.__proto__"; known: file.name, file.baseName, file.extension, file.mimeType, file.size',
+    'unknown name "file.__proto__"; known: file.name, file.baseName, file.extension, file.mimeType, file.size, file.hash',
   ],
   [
     '{{file.name.length}}',
-    'unknown name "file.name.length"; known: file.name, file.baseName, file.extension, file.mimeType, file.size',
+    'unknown name "file.name.length"; known: file.name, file.baseName, file.extension, file.mimeType, file.size, file.hash',
   ],
   ['{{file}}', 'it names no part of "file"'],
   ['{{meta}}', 'it names no part of "meta"'],
@@ -164,6 +164,8 @@ test('templates, and those that name a file, are found anywhere in a value', asy
   for (const value of ['{{job.id}}', ['{{job.id}}'], { a: [{ b: '{{' }] }]) t.ok(hasTemplate(value));
   for (const value of ['{ {', 5, null, undefined, { '{{job.id}}': 'x' }]) t.notOk(hasTemplate(value));
   for (const value of ['{{file.name}}', [{ a: 'x{{ meta.width }}' }], '{{job.id}}{{index}}']) t.ok(namesFile(value));
+  t.ok(namesHash([{ a: 'x{{ file.hash }}' }]));
+  for (const value of ['{{file.name}}', 'file.hash', '{{params.file.hash}}']) t.notOk(namesHash(value), value);
   for (const value of ['{{job.id}}', 'file.name', '{{files.name}}', 5]) t.notOk(namesFile(value));
 });
 

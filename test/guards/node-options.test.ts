@@ -33,7 +33,7 @@ const result = async (t: Test, kind: NodeDescription, files: OptionCase['files']
   const assets = kind.assets?.(options);
   try {
     const facts = files.map((file) => ({ fileName: 'a.png', size: 1, ...file }));
-    const outputs = kind.pass?.(options, facts) ?? (await runWhole(t, kind, options, files));
+    const outputs = kind.pass?.(options, facts, {}) ?? (await runWhole(t, kind, options, files));
     return { assets, outputs: await Promise.all(outputs.map(contentOf)) };
   } catch (error) {
     if (error instanceof ServiceError) return { assets, code: error.code };

@@ -2,6 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { Value } from 'typebox/value';
+import type { ParamsSchema } from '../../src/domain/params.ts';
+import type { JsonValue } from '../../src/domain/upload.ts';
 import { conditionalNode } from '../../src/nodes/index.ts';
 import type { NodeFile } from '../../src/ports/node.ts';
 import type { PassedFile, WorkerFile } from '../../src/ports/worker-pool.ts';
@@ -20,7 +22,12 @@ const file = (change: Partial<NodeFile> = {}): NodeFile => ({
   ...change,
 });
 
-const run = async (t: Test, options: Options, files: readonly (Omit<WorkerFile, 'path'> & { bytes: Buffer })[]) => {
+const run = async (
+  t: Test,
+  options: Options,
+  files: readonly (Omit<WorkerFile, 'path'> & { bytes: Buffer })[],
+  params = {},
+) => {
   const directory = await temporaryDirectory(t);
   const written = files.map(async ({ bytes, ...rest }, index) => {
     const path = `${directory}/${index}`;
@@ -28,7 +35,7 @@ const run = async (t: Test, options: Options, files: readonly (Omit<WorkerFile, 
     return { ...rest, path };
   });
   const all = await Promise.all(written);
-  const rest = { directory, intermediate: false, limits, progress: () => {} };
+  const rest = { directory, intermediate: false, limits, params, progress: () => {} };
   const outputs = await conditionalNode.run?.({ options, files: all, ...rest });
   return (outputs ?? []) as readonly PassedFile[];
 };
@@ -41,12 +48,12 @@ t.test('it has two ways out, and takes everything', async (t) => {
 
 t.test('it decides for each file, without opening any when that is not needed', async (t) => {
   const files = [file({ meta: { width: 101 } }), file({ meta: { width: 100 } }), file({ mimeType: 'text/plain' })];
-  t.same(conditionalNode.pass?.(wide, files), [
+  t.same(conditionalNode.pass?.(wide, files, {}), [
     { passes: 0, handle: 'true' },
     { passes: 1, handle: 'false' },
     { passes: 2, handle: 'false' },
   ]);
-  t.equal(conditionalNode.pass?.(wide, [...files, file()]), undefined, 'an upload has to be opened');
+  t.equal(conditionalNode.pass?.(wide, [...files, file()], {}), undefined, 'an upload has to be opened');
 });
 
 t.test('match is how many conditions must hold', async (t) => {
@@ -55,7 +62,7 @@ t.test('match is how many conditions must hold', async (t) => {
     { field: 'file.name', operator: 'eq', value: 'b.jpg' },
   ] as const;
   const handle = (match?: 'all' | 'any') =>
-    conditionalNode.pass?.({ conditions: [...conditions], ...(match && { match }) }, [file()])?.[0]?.handle;
+    conditionalNode.pass?.({ conditions: [...conditions], ...(match && { match }) }, [file()], {})?.[0]?.handle;
   t.equal(handle(), 'false', 'all by default');
   t.equal(handle('all'), 'false');
   t.equal(handle('any'), 'true');
@@ -89,6 +96,35 @@ t.test('what is known before stands', async (t) => {
   t.match(await run(t, options, [image]), [{ handle: 'true' }]);
 });
 
+t.test('what the job was started with decides, too', async (t) => {
+  const options: Options = { conditions: [{ field: 'params.size.width', operator: 'gt', value: 100 }] };
+  const pass = (params: { [key: string]: JsonValue }) => conditionalNode.pass?.(options, [file()], params)?.[0]?.handle;
+  t.equal(pass({ size: { width: 101 } }), 'true');
+  t.equal(pass({ size: { width: 100 } }), 'false');
+  for (const params of [{}, { size: 101 }, { size: { width: null } }]) t.equal(pass(params), 'false');
+  const photo = { bytes: await makePhoto({ width: 20, height: 10 }), mimeType: 'image/jpeg', fileName: 'a.jpg' };
+  const both: Options = { conditions: [...options.conditions, { field: 'meta.width', operator: 'eq', value: 20 }] };
+  t.match(await run(t, both, [photo], { size: { width: 101 } }), [{ handle: 'true' }]);
+  t.match(await run(t, both, [photo], { size: { width: 1 } }), [{ handle: 'false' }]);
+});
+
+t.test('parameters that the flow does not have are found when it is loaded', async (t) => {
+  const problem = (field: string, params?: ParamsSchema) =>
+    conditionalNode.check?.({ conditions: [{ field, operator: 'exists' }] }, { params });
+  const params: ParamsSchema = {
+    type: 'object',
+    properties: { size: { type: 'object', properties: { width: { type: 'integer' } } } },
+  };
+  t.equal(problem('params.size.width', params), undefined);
+  t.equal(
+    problem('params.width', params),
+    'conditions.0.field: "params.width": unknown parameter "width"; known: size',
+  );
+  t.match(problem('params.size', params), /it is an object; name a part of it/);
+  t.match(problem('params.width'), /the flow has no params/);
+  t.match(problem('params', params), /unknown field/);
+});
+
 t.test('only the header is read, of however many pixels', async (t) => {
   const bytes = (await makePhoto({ width: 900, height: 600 })).subarray(0, 3000);
   t.match(await run(t, wide, [{ bytes, mimeType: 'image/jpeg', fileName: 'a.jpg' }]), [{ handle: 'true' }]);
@@ -111,7 +147,7 @@ t.test('mistakes are found when the flow is loaded', async (t) => {
     t.equal(problem(field, operator, value), undefined, `${field} ${operator} ${value}`);
   }
   t.match(problem('file.nmae', 'eq', 1), /^conditions\.0\.field: unknown field "file.nmae"; known: file.name, /);
-  for (const field of ['name', 'meta', 'meta.', 'meta.a-b', 'params.x', 'file.path']) {
+  for (const field of ['name', 'meta', 'meta.', 'meta.a-b', 'params', 'params.', 'file.path']) {
     t.match(problem(field, 'eq', 1), /unknown field/, field);
   }
   t.equal(problem('meta.width', 'gt', 'wide'), 'conditions.0.value: gt needs a number, or a size such as "20mb"');

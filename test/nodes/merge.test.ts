@@ -15,19 +15,22 @@ const file = (edge?: number): NodeFile => ({
 t.test('append hands on all files, in the order of their edges', async (t) => {
   const files = [file(2), file(0), file(2), file(1)];
   const ordered = [{ passes: 1 }, { passes: 3 }, { passes: 0 }, { passes: 2 }];
-  t.same(mergeNode.pass?.({}, files), ordered, 'by default');
-  t.same(mergeNode.pass?.({ strategy: 'append' }, files), ordered);
-  t.same(mergeNode.pass?.({}, [file(), file()]), [{ passes: 0 }, { passes: 1 }]);
+  t.same(mergeNode.pass?.({}, files, {}), ordered, 'by default');
+  t.same(mergeNode.pass?.({ strategy: 'append' }, files, {}), ordered);
+  t.same(mergeNode.pass?.({}, [file(), file()], {}), [{ passes: 0 }, { passes: 1 }]);
 });
 
 t.test('first hands on the files of the first edge that has any', async (t) => {
-  t.same(mergeNode.pass?.({ strategy: 'first' }, [file(3), file(1), file(3), file(1)]), [{ passes: 1 }, { passes: 3 }]);
-  t.same(mergeNode.pass?.({ strategy: 'first' }, [file(), file()]), [{ passes: 0 }, { passes: 1 }]);
+  t.same(mergeNode.pass?.({ strategy: 'first' }, [file(3), file(1), file(3), file(1)], {}), [
+    { passes: 1 },
+    { passes: 3 },
+  ]);
+  t.same(mergeNode.pass?.({ strategy: 'first' }, [file(), file()], {}), [{ passes: 0 }, { passes: 1 }]);
 });
 
 t.test('only images and concat need the bytes', async (t) => {
-  t.equal(mergeNode.pass?.({ strategy: 'images' }, [file()]), undefined);
-  t.equal(mergeNode.pass?.({ strategy: 'concat' }, [file()]), undefined);
+  t.equal(mergeNode.pass?.({ strategy: 'images' }, [file()], {}), undefined);
+  t.equal(mergeNode.pass?.({ strategy: 'concat' }, [file()], {}), undefined);
 });
 
 t.test('it delivers what its strategy makes', async (t) => {

@@ -101,6 +101,25 @@ test('a kind that passes files on decides for each file where its options name o
   t.throws(() => passFiles(chooser, step, [file('c')], values), { code: 'INVALID_PARAMS' });
 });
 
+test('a hash is known where the worker has made it, and never in the server process', async (t) => {
+  const step = { nodeId: 'n', options: { text: '{{file.hash}}' } };
+  t.match(batchesOf(kind, step, [file('a', { hash: 'abc' })], values), [{ options: { text: 'abc' } }]);
+  t.throws(() => batchesOf(kind, step, [file('a')], values), { code: 'INVALID_PARAMS' });
+  const passing = nodeOf({ text: Type.String() }, () => []);
+  t.equal(passFiles(passing, step, [file('a')], values), undefined);
+});
+
+test('a kind hears what the job was started with', async (t) => {
+  const heard: unknown[] = [];
+  const hears = nodeOf({}, (_options, _files, params) => {
+    heard.push(params);
+    return [];
+  });
+  passFiles(hears, { nodeId: 'n', options: {} }, [], values);
+  passFiles(hears, { nodeId: 'n', options: {} }, [], {});
+  t.strictSame(heard, [values.params, {}]);
+});
+
 test('a kind that must look at the files passes nothing on', async (t) => {
   t.equal(passFiles(kind, { nodeId: 'n', options: {} }, [file('a')], values), undefined);
   const looks = nodeOf({}, () => undefined);

@@ -44,6 +44,7 @@ export const runWhole = async <Options>(
     directory,
     intermediate: false,
     limits,
+    params: {},
     progress: () => {},
     ...change,
   });

@@ -72,6 +72,27 @@ t.test('options that name a fact of a file are its own, and so is what comes of 
   t.match(await run(await tasks.short({ files: [], options: { width: '{{meta.small}}' } })), { outputs: [[]] });
 });
 
+t.test('a template that names the hash of a file gets that of its bytes', async (t) => {
+  const tasks = await makeTasks(t);
+  const [photo] = (await tasks.short()).files;
+  const files = photo === undefined ? [] : [photo];
+  const sha256 = createHash('sha256')
+    .update(await readFile(photo?.path ?? ''))
+    .digest('hex');
+  const condition = (value: string) => ({ conditions: [{ field: 'params.expected', operator: 'eq', value }] });
+  const ask = async (expected: string) =>
+    run(
+      await tasks.short({
+        files,
+        kind: 'conditional',
+        options: condition('{{file.hash}}'),
+        values: { params: { expected } },
+      }),
+    );
+  t.strictSame(await ask(sha256), { outputs: [[{ passes: 0, handle: 'true' }]] });
+  t.strictSame(await ask('0'), { outputs: [[{ passes: 0, handle: 'false' }]] });
+});
+
 t.test('a step of a chain has the facts of what the step before has made', async (t) => {
   const tasks = await makeTasks(t);
   const step = { kind: 'resize', intermediate: false };

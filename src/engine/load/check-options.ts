@@ -31,7 +31,7 @@ export const optionProblems = (
     ...(templated.length === 0 ? [] : templateProblems(options, kind, params)),
   ];
   if (problems.length > 0 || templated.length > 0) return problems;
-  const message = kind.check?.(options);
+  const message = kind.check?.(options, { params });
   const [name = ''] = message?.split(/\W/, 1) ?? [];
   return message === undefined ? [] : [{ path: [name], message: `options: ${message}` }];
 };

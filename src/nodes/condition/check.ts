@@ -1,19 +1,23 @@
 /** Mistakes in conditions that a schema cannot express, found when the flow is loaded. */
+import { paramProblem } from '../../domain/template.ts';
+import type { FlowFacts } from '../../ports/node.ts';
 import type { Condition } from './evaluate.ts';
-import { isField, knownFields } from './facts.ts';
+import { isField, isParam, knownFields, paramPath } from './facts.ts';
 import { numberOf } from './value.ts';
 
-/** The first mistake, in words that begin with the option, or nothing. */
-export const conditionProblem = (conditions: readonly Condition[]): string | undefined => {
+/** The first mistake, in words that begin with the option, or nothing. Parameters are only looked for in a `flow`. */
+export const conditionProblem = (conditions: readonly Condition[], flow?: FlowFacts): string | undefined => {
   for (const [index, condition] of conditions.entries()) {
-    const problem = problemOf(condition);
+    const problem = problemOf(condition, flow);
     if (problem !== undefined) return `conditions.${index}.${problem}`;
   }
   return undefined;
 };
 
-const problemOf = ({ field, operator, value }: Condition): string | undefined => {
-  if (!isField(field)) return `field: unknown field "${field}"; known: ${knownFields.join(', ')}, meta.*`;
+const problemOf = ({ field, operator, value }: Condition, flow: FlowFacts | undefined): string | undefined => {
+  if (!isField(field)) return `field: unknown field "${field}"; known: ${knownFields.join(', ')}, meta.*, params.*`;
+  const wrongParam = flow && isParam(field) && paramProblem(flow.params, paramPath(field));
+  if (wrongParam) return `field: "${field}": ${wrongParam}`;
   const what = value === undefined ? 'is missing' : wants[operator]?.(value);
   if (what === undefined || (value === undefined && operator === 'exists')) return undefined;
   return `value: ${operator} ${what}`;

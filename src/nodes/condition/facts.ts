@@ -1,5 +1,7 @@
 /** What conditions may ask about a file. */
 import { parse } from 'node:path';
+import type { Params } from '../../domain/params.ts';
+import { lookUp } from '../../domain/template.ts';
 import type { JsonValue } from '../../domain/upload.ts';
 import { formatOf } from '../image/format.ts';
 
@@ -10,6 +12,8 @@ export interface KnownFile {
   /** Bytes. */
   readonly size: number;
   readonly meta?: { readonly [key: string]: JsonValue };
+  /** What the job was started with. */
+  readonly params?: Params;
   /** Its header has been read, if it has one: what `meta` does not say, nothing says. */
   readonly looked?: boolean;
 }
@@ -42,7 +46,13 @@ export const knownFields = [
 ];
 
 export const isField = (field: string): boolean =>
-  Object.hasOwn(fileFacts, field) || /^meta\.[A-Za-z][A-Za-z0-9_]{0,63}$/.test(field);
+  Object.hasOwn(fileFacts, field) || /^meta\.[A-Za-z][A-Za-z0-9_]{0,63}$/.test(field) || isParam(field);
+
+/** Whether the field is one of the job's start parameters, or a part of one. */
+export const isParam = (field: string): boolean => /^params(\.[\w-]{1,64}){1,5}$/.test(field);
+
+/** The names that lead to it, without `params`. */
+export const paramPath = (field: string): readonly string[] => field.split('.').slice(1);
 
 /** Compared without regard to case. */
 export const isFolded = (field: string): boolean => field === 'file.extension' || field === 'file.mimeType';
@@ -54,12 +64,15 @@ export const isFolded = (field: string): boolean => field === 'file.extension' |
 export const factOf = (file: KnownFile, field: string): { readonly value: JsonValue } | 'missing' | 'unknown' => {
   const read = Object.hasOwn(fileFacts, field) ? fileFacts[field] : undefined;
   if (read !== undefined) return { value: read(file) };
+  if (isParam(field)) return known(lookUp(paramPath(field), file.params ?? {})) ?? 'missing';
   const name = field.slice('meta.'.length);
-  const value = metaOf(file, name);
-  if (value !== undefined && value !== null) return { value };
+  const value = known(metaOf(file, name));
+  if (value !== undefined) return value;
   const mayTell = !file.looked && file.mimeType.startsWith('image/');
   return mayTell && isInHeader(name) ? 'unknown' : 'missing';
 };
+
+const known = (value: JsonValue | undefined) => (value === undefined || value === null ? undefined : { value });
 
 const metaOf = ({ meta = {}, mimeType }: KnownFile, name: string): JsonValue | undefined => {
   if (Object.hasOwn(meta, name)) return meta[name];

@@ -47,7 +47,7 @@ const refusals: readonly (readonly [title: string, yaml: string, problems: reado
     'a template that names nothing',
     flowWith('width: "{{file.foo}}"'),
     [
-      'flows/x.yaml:9:36 node "small": option "width" has the template {{file.foo}}: unknown name "file.foo"; known: file.name, file.baseName, file.extension, file.mimeType, file.size',
+      'flows/x.yaml:9:36 node "small": option "width" has the template {{file.foo}}: unknown name "file.foo"; known: file.name, file.baseName, file.extension, file.mimeType, file.size, file.hash',
     ],
   ],
   [

@@ -189,7 +189,9 @@ t.test('an encoder that fails tells a code of the table', async (t) => {
   // The sheet cannot be written where a folder stands in its way.
   await mkdir(`${directory}/0.png`);
   const run = { options: { strategy: 'images' as const }, files: [file], directory, intermediate: false, limits };
-  await t.rejects(async () => void (await whole?.({ ...run, progress: () => {} })), { code: 'STORAGE_ERROR' });
+  await t.rejects(async () => void (await whole?.({ ...run, params: {}, progress: () => {} })), {
+    code: 'STORAGE_ERROR',
+  });
 });
 
 t.test('what is no image is refused by images', async (t) => {
