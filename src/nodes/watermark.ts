@@ -112,6 +112,7 @@ export const watermarkNode = defineNode({
   options,
   accepts: imageTypes,
   inputHandles: ['overlay'],
+  instead: { overlay: ['text', 'image'] },
   produces: (_options, incoming) => imageGlobs(incoming),
   assets: ({ image }) => (image === undefined ? {} : { overlay: image }),
   check: (options) => sourceProblem(options) ?? placeProblem(options) ?? staticTextProblem(options),
@@ -168,8 +169,7 @@ const textOver = async (base: Size, given: Options & { readonly text: string }):
   return fade(drawn, opacity * alphaOf(color));
 };
 
-const sourceProblem = ({ text, image, color, fontSize, scale }: Options): string | undefined => {
-  if (text !== undefined && image !== undefined) return 'text and image are both given; the overlay is one of them';
+const sourceProblem = ({ text, color, fontSize, scale }: Options): string | undefined => {
   if (text === undefined && color !== undefined) return 'color is for a text';
   if (text === undefined && fontSize !== undefined) return 'fontSize is for a text';
   if (fontSize !== undefined && scale !== undefined) return 'fontSize takes the place of scale: give one of them';

@@ -84,6 +84,11 @@ export interface NodeDescription<
   assets?(options: Static<Schema>): Readonly<Record<string, string>>;
   /** Other ways in beside the main one, by name: edges say `targetHandle`. */
   readonly inputHandles?: readonly In[];
+  /**
+   * Options that take the place of a named input, by handle: of them, and of the edges that lead there as one, a node
+   * has exactly one.
+   */
+  readonly instead?: Readonly<Record<string, readonly string[]>>;
   /** The ways out, when there is no main one: every edge from the node says `sourceHandle`. */
   readonly outputHandles?: readonly Out[];
   /**

@@ -109,7 +109,6 @@ t.test('the key of an image is below assets/, and the engine is told of it', asy
 
 t.test('options that exclude each other are refused', async (t) => {
   const refused: readonly [Options, RegExp][] = [
-    [{ text: 'x', image: 'assets/x.png' }, /^text and image are both given/],
     [{ color: '#fff' }, /^color is for a text/],
     [{ image: 'assets/x.png', fontSize: 5 }, /^fontSize is for a text/],
     [{ text: 'x', fontSize: 5, scale: 0.1 }, /^fontSize takes the place of scale/],

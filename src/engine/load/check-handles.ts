@@ -1,11 +1,11 @@
 /** The checks of a flow's handles: the ways out of a node that has several, and the ways in beside the main one. */
-import { edgeName, type FlowGraph, type GraphEdge } from './flow-graph.ts';
+import { edgeName, type FlowGraph, type GraphEdge, isFields } from './flow-graph.ts';
 import type { Problem } from './flow-problem.ts';
 
 /** Handles that their kinds do not have, missing ones, and nodes that only their named inputs lead to. */
 export const handleProblems = (graph: FlowGraph): Problem[] => [
   ...graph.edges.flatMap((edge) => [...sourceProblems(graph, edge), ...targetProblems(graph, edge)]),
-  ...(graph.whole ? mainInputProblems(graph) : []),
+  ...(graph.whole ? [...mainInputProblems(graph), ...insteadProblems(graph)] : []),
 ];
 
 const sourceProblems = (graph: FlowGraph, edge: GraphEdge): Problem[] => {
@@ -53,3 +53,23 @@ const mainInputProblems = (graph: FlowGraph): Problem[] => {
       message: 'only named inputs have an edge; its main input (an edge without targetHandle) needs one too',
     }));
 };
+
+/** A named input, and the options in its place, are one thing said in several ways. */
+const insteadProblems = (graph: FlowGraph): Problem[] =>
+  [...graph.kinds].flatMap(([node, { instead = {} }]) =>
+    Object.entries(instead).flatMap(([handle, names]) => {
+      const options = graph.flow.nodes[node]?.options;
+      const given = names.filter((name) => isFields(options) && options[name] !== undefined);
+      const edges = graph.edges.filter((edge) => edge.target === node && edge.targetHandle === handle);
+      const ways = [...given, ...(edges.length > 0 ? [`an edge to "${handle}"`] : [])];
+      if (ways.length === 1) return [];
+      const wanted = `one of these is needed: ${names.join(', ')}, an edge to "${handle}"`;
+      return [
+        {
+          path: ['nodes', node],
+          node,
+          message: ways.length === 0 ? wanted : `${wanted}; it has ${ways.join(' and ')}`,
+        },
+      ];
+    }),
+  );

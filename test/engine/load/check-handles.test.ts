@@ -125,3 +125,28 @@ ${edges.map((edge) => `  - { ${edge} }`).join('\n')}`;
     message: /gif-only takes image\/gif, but "mark" delivers image\/webp$/,
   });
 });
+
+test('an overlay is said in one way: by an edge, a text or a picture', async (t) => {
+  const { kinds } = await import('../../../src/nodes/index.ts');
+  const load = (options: string, edge: string) => {
+    const inputs = 'photo: { type: file-input }, logo: { type: file-input }';
+    const nodes = `${inputs}, mark: { type: watermark, options: ${options} }, out: { type: output }`;
+    const edges = `{ source: photo, target: mark }, { source: logo, target: ${edge} }`;
+    const yaml = `flowId: x\nname: X\nnodes: { ${nodes} }\nedges: [${edges}]`;
+    return loadTexts(t, { 'x.yaml': yaml }, { kinds });
+  };
+  const overlay = 'mark, targetHandle: overlay';
+  const needed = 'node "mark": one of these is needed: text, image, an edge to "overlay"';
+  for (const [options, edge, ways] of [
+    ['{ image: assets/a.png }', overlay, '; it has image and an edge to "overlay"'],
+    ['{ text: "{{file.name}}" }', overlay, '; it has text and an edge to "overlay"'],
+    ['{ text: x, image: assets/a.png }', 'out', '; it has text and image'],
+    ['{}', 'out', ''],
+  ] as const) {
+    const refused = await load(options, edge).then(
+      () => '',
+      ({ message }: Error) => message,
+    );
+    t.ok(refused.includes(`${needed}${ways}`), refused);
+  }
+});
