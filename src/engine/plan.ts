@@ -1,6 +1,6 @@
 /** What a job's graph says comes next: pure functions over the definition and the tasks. */
 import { type FlowDefinition, type FlowEdge, incomingEdges, isFinal, outgoingEdges } from '../domain/flow.ts';
-import { findTask, isSaved, type JobFile, type JobOutput, type JobRecord } from '../domain/job.ts';
+import { findTask, isSaved, type JobFile, type JobOutput, type JobRecord, withTask } from '../domain/job.ts';
 import { headsOf, type Unit } from './units.ts';
 
 /** What an edge has become: `active` once its source has delivered a file by it, `inactive` when it never will. */
@@ -29,15 +29,32 @@ const stepOf = (flow: FlowDefinition, job: JobRecord, nodeId: string): Step => {
   return states.some(({ edge, state }) => state === 'active' && edge.targetHandle === undefined) ? 'run' : 'skip';
 };
 
-/** The units that may run, and the nodes that no file will reach. */
+/** The units that may run, and the nodes that no file will reach, each after those because of which none will. */
 export const nextSteps = (
   flow: FlowDefinition,
   units: readonly Unit[],
   job: JobRecord,
 ): { readonly ready: readonly Unit[]; readonly skipped: readonly string[] } => ({
   ready: units.filter((unit) => headsOf(unit).every((nodeId) => stepOf(flow, job, nodeId) === 'run')),
-  skipped: job.tasks.filter(({ nodeId }) => stepOf(flow, job, nodeId) === 'skip').map(({ nodeId }) => nodeId),
+  skipped: skippedNodes(flow, job),
 });
+
+const skippedNodes = (flow: FlowDefinition, job: JobRecord): readonly string[] => {
+  const skipped: string[] = [];
+  let next = job;
+  // A set yields what is added to it while it is walked.
+  const open = new Set(job.tasks.map(({ nodeId }) => nodeId));
+  for (const nodeId of open) {
+    if (stepOf(flow, next, nodeId) !== 'skip') continue;
+    next = withTask(next, nodeId, { status: 'skipped' });
+    skipped.push(nodeId);
+    for (const { target } of outgoingEdges(flow, nodeId)) {
+      open.delete(target);
+      open.add(target);
+    }
+  }
+  return skipped;
+};
 
 /** A file on its way into a node: by which of the node's edges, counted from 0, and by which of its inputs. */
 export interface InputFile {

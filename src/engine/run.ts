@@ -96,6 +96,7 @@ const rejectOnAbort = (signal: AbortSignal): Promise<never> => {
 /** Skips what no file will reach, and starts what is ready and due. */
 const startReady = async (deps: EngineDeps, session: Session, running: Map<Unit, Promise<void>>): Promise<void> => {
   let steps = nextSteps(session.flow, session.units, session.job);
+  // Again after each write: what has ended meanwhile may skip more, and nobody would come back for it.
   for (; steps.skipped.length > 0; steps = nextSteps(session.flow, session.units, session.job)) {
     const { skipped } = steps;
     await session.update((job) => skip(job, skipped));

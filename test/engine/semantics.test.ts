@@ -9,7 +9,9 @@ import t, { type Test } from 'tap';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { FlowDefinition, NodeSettings } from '../../src/domain/flow.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
+import type { KvStore } from '../../src/ports/kv-store.ts';
 import { deliverAll, engineRig, type Rig, type Script } from '../support/engine-rig.ts';
+import { interpose } from '../support/interpose.ts';
 import { edgesOf, flowOf, input, node, startWith } from '../support/step-flows.ts';
 import { findOrderProblem } from '../support/story-of-job.ts';
 
@@ -233,4 +235,29 @@ t.test('the files of a node are removed when the last of its consumers has been 
   const rig = await engineRig(t, { flows: [flow], script });
   await rig.until(await startWith(rig), 'completed');
   t.strictSame(seen, { a: 0, b: 1, c: 1, d: 0 });
+});
+
+t.test('a whole chain of nodes that no file reaches is one write', async (t) => {
+  let writes = 0;
+  const wrapRecords = interpose<KvStore>((store) => ({
+    commit: (change) => {
+      if (change.events?.some((event) => event.type === 'node_skipped')) writes += 1;
+      return store.commit(change);
+    },
+  }));
+  const names = ['none', 'a', 'b', 'c', 'd'];
+  const edges = names.map((name, index) => ({ source: names[index - 1] ?? 'in', target: name }));
+  // The last ones stand first: the order of the definition is not that of the edges.
+  const flow = flowOf(Object.fromEntries(names.toReversed().map((name) => [name, node()])), edges);
+  const rig = await engineRig(t, { flows: [flow], script: async () => [], wrapRecords });
+  const job = await rig.until(await startWith(rig), 'completed');
+  t.strictSame(
+    job.tasks.slice(1, 5).map(({ status }) => status),
+    Array(4).fill('skipped'),
+  );
+  t.equal(writes, 1);
+  t.strictSame(
+    (await rig.events(job.id)).filter((event) => event.startsWith('node_skipped')),
+    ['a', 'b', 'c', 'd'].map((name) => `node_skipped ${name}`),
+  );
 });
