@@ -16,6 +16,10 @@ export const createWake =
       isEnded(job) ? undefined : { value: { ...job, wakes: job.wakes + 1 } },
     );
     if (woken === undefined) return;
-    await deps.queue.enqueue({ id: `${jobId}-${woken.value.wakes}`, jobId });
+    const { wakes, lease } = woken.value;
+    // A holder hears of the record, and leaves it only when it has seen this. Should it be dead, the entry finds the job
+    // free: one that comes sooner would be dropped.
+    const held = (lease?.until ?? 0) - deps.clock.now();
+    await deps.queue.enqueue({ id: `${jobId}-${wakes}`, jobId }, held > 0 ? { delayMs: held } : {});
     await deps.eventBroadcaster.notify('jobs', jobId);
   };

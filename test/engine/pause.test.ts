@@ -5,6 +5,7 @@ import type { KvStore } from '../../src/ports/kv-store.ts';
 import { deliver, engineRig, type Script } from '../support/engine-rig.ts';
 import { interpose } from '../support/interpose.ts';
 import { attemptOf, edgesOf, flowOf, node, startWith, untilAborted } from '../support/step-flows.ts';
+import { tamper } from '../support/tamper.ts';
 import { gate, until as reached } from '../support/wait.ts';
 
 const edge = (source: string, target: string) => ({ source, target });
@@ -170,4 +171,34 @@ t.test('a node that needs no worker begins once, though the job is stopped and r
   await rig.engine.start({ flowId: 'f', storageId: 'default', clientId: undefined, inputs, jobId: id });
   const job = await rig.until(id, 'completed', 'paused');
   t.strictSame([job.status, attemptOf(job, 'j')], ['completed', 1]);
+});
+
+t.test('a job whose holder has died is taken up when its lease ends, as soon as it is resumed', async (t) => {
+  const begun = gate();
+  const script: Script = async (_task, signal) => {
+    begun.open();
+    return untilAborted(signal);
+  };
+  const first = await engineRig(t, { flows: [flow], script });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await first.upload('hi') } };
+  const { id } = await first.engine.start({ ...base, inputs });
+  await begun.passed;
+  await first.engine.pause(id, undefined);
+  await first.abandon();
+  await tamper(first, async (kvStore) => {
+    // Its entry is somebody else's, who has not come to it.
+    const consumer = kvStore.queue().consume(async () => 'done', { concurrency: 1 });
+    await consumer.close();
+    const entry = await kvStore.get('jobs', id);
+    if (entry === undefined) throw new Error('no job');
+    const value = { ...entry.value, lease: { entry: 'lost', until: Date.now() + 1000 } };
+    await kvStore.commit({ collection: 'jobs', id, value, expectedVersion: entry.version });
+  });
+  const second = await engineRig(t, {
+    flows: [flow],
+    script: (task) => deliver(task, 'x'),
+    directory: first.directory,
+  });
+  await second.engine.unpause(id, undefined);
+  await second.until(id, 'completed');
 });
