@@ -45,6 +45,8 @@ export interface TaskRecord {
   readonly forgiven?: number;
   /** How often the process that ran the node has died, since then. */
   readonly crashes?: number;
+  /** How often the node has run out of its time, since then. */
+  readonly timeouts?: number;
   /** How often the service that ran the node was lost, since then. */
   readonly losses?: number;
   /** What the node delivered, once completed. */
@@ -94,7 +96,7 @@ export interface JobRecord extends Sequenced {
   readonly epoch: number;
   /** Raised by each wake-up: the holder leaves only when it has seen the newest. */
   readonly wakes: number;
-  /** It has failed or was cancelled, and what nobody needs of it is still to be removed. */
+  /** It has ended for good, and what nobody needs of it is still to be removed. */
   readonly leftovers?: true;
   /** It has failed, and its time to be tried again is over: nothing of it is left but this record. */
   readonly swept?: true;

@@ -1,5 +1,5 @@
 /** One unit of a running job: its tries, its checkpoint, and what becomes of its inputs. */
-import { errorTable, isUnavailable, ServiceError, toServiceError } from '../domain/errors.ts';
+import { type ErrorCode, errorTable, isUnavailable, ServiceError, toServiceError } from '../domain/errors.ts';
 import type { EventError } from '../domain/event.ts';
 import { findTask, type JobRecord, type TaskRecord, toCutOff, toPending, withTask } from '../domain/job.ts';
 import { garbageAfter } from './plan.ts';
@@ -12,6 +12,9 @@ import { membersOf, type Unit } from './units.ts';
 
 /** A node whose process has died so often gets no other try. */
 const maxCrashes = 3;
+
+/** A node's timeouts are worth one more try, whatever it is allowed for other failures (WIRE 7). */
+const maxTimeouts = 1;
 
 /** Files of one job, those that are handed on not counted. */
 const maxFiles = 1000;
@@ -150,8 +153,8 @@ const retryOrFail = async (
   const { nodeId = current, ...details } = error.details ?? {};
   const facts = Object.keys(details).length === 0 ? {} : { details };
   const told = { code: error.code, message: error.message, nodeId: String(nodeId), ...facts };
-  const crashes = (findTask(session.job, told.nodeId)?.crashes ?? 0) + (error.code === 'NODE_CRASHED' ? 1 : 0);
-  const isTriedAgain = isWorthATry(deps, session, told, crashes);
+  const counts = countFailure(findTask(session.job, told.nodeId), error.code);
+  const isTriedAgain = isWorthATry(deps, session, told, counts);
   if (!isTriedAgain && session.flow.nodes[told.nodeId]?.onError !== 'skip') {
     throw new ServiceError(error.code, error.message, {
       details: { ...details, nodeId: told.nodeId },
@@ -160,28 +163,39 @@ const retryOrFail = async (
   }
   // Where the job goes on, nobody else tells what is behind it.
   reportCause(deps, session.job, told.nodeId, error);
-  return isTriedAgain ? tryAgain(deps, session, unit, told, crashes) : skipFailed(deps, session, unit, told);
+  return isTriedAgain ? tryAgain(deps, session, unit, told, counts) : skipFailed(deps, session, unit, told);
 };
 
 type NodeError = EventError & { readonly nodeId: string };
 
-const isWorthATry = (deps: EngineDeps, session: Session, { code, nodeId }: NodeError, crashes: number): boolean => {
+/** How often the node has failed in ways of which only so many are forgiven; none is left out. */
+type Counts = Pick<TaskRecord, 'crashes' | 'timeouts'>;
+
+const countFailure = ({ crashes = 0, timeouts = 0 }: Counts = {}, code: ErrorCode): Counts => ({
+  ...(crashes > 0 || code === 'NODE_CRASHED' ? { crashes: crashes + (code === 'NODE_CRASHED' ? 1 : 0) } : {}),
+  ...(timeouts > 0 || code === 'TIMEOUT' ? { timeouts: timeouts + (code === 'TIMEOUT' ? 1 : 0) } : {}),
+});
+
+const isWorthATry = (
+  deps: EngineDeps,
+  session: Session,
+  { code, nodeId }: NodeError,
+  { crashes = 0, timeouts = 0 }: Counts,
+): boolean => {
   const { attempt = 0, forgiven = 0 } = findTask(session.job, nodeId) ?? {};
   const retries = session.flow.nodes[nodeId]?.retries ?? session.flow.retries ?? deps.defaults.retries;
-  // A node's timeout is worth one more try, whatever it is allowed (WIRE 7).
-  const allowed = code === 'TIMEOUT' ? Math.min(1, retries) : retries;
-  return errorTable[code].retryable && crashes < maxCrashes && attempt - forgiven <= allowed;
+  return errorTable[code].retryable && crashes < maxCrashes && timeouts <= maxTimeouts && attempt - forgiven <= retries;
 };
 
 /** The whole unit is to run again, but only the node that has failed tells so. */
-const tryAgain = async (deps: EngineDeps, session: Session, unit: Unit, error: NodeError, crashes: number) => {
+const tryAgain = async (deps: EngineDeps, session: Session, unit: Unit, error: NodeError, counts: Counts) => {
   const { nodeId } = error;
   const attempt = findTask(session.job, nodeId)?.attempt ?? 0;
   const retryAt = deps.clock.now() + deps.retryDelay(attempt);
   await session.update((job) => ({
     value: withTask(withoutProgress(job, unit, nodeId), nodeId, {
       ...{ status: 'retrying', error, retryAt },
-      ...(crashes === 0 ? {} : { crashes }),
+      ...counts,
     }),
     events: [{ type: 'node_retrying', nodeId, attempt, error }],
   }));

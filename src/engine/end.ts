@@ -30,12 +30,14 @@ const endJob = async (
   ended: (job: JobRecord) => JobRecord,
   events: readonly ServiceEvent[],
 ): Promise<void> => {
-  const leftovers = await sweep(deps, ended(session.job)).then(
+  const end = ended(session.job);
+  const leftovers = await sweep(deps, end).then(
     () => ({}),
-    // The job is what it is, whatever becomes of its rubbish: recovery tries again.
+    // The job is what it is, whatever becomes of its rubbish. Recovery tries again; but of a failed one only with all
+    // the rest, since somebody may have it tried again meanwhile, and it then makes new files.
     (error: unknown) => {
       deps.onError(error, { jobId: session.job.id });
-      return { leftovers: true as const };
+      return end.status === 'failed' ? {} : { leftovers: true as const };
     },
   );
   await session.update((job) => ({ value: { ...ended(job), ...leftovers }, events }));

@@ -91,7 +91,7 @@ export interface EngineDeps {
 export const leaseMs = 10_000;
 
 /** How long after its last change recovery looks at a job that nobody holds; the first look of a new life covers it. */
-const unattendedMs = 10_000;
+export const unattendedMs = 10_000;
 
 /** When recovery must look at the record; paused jobs are found through their uploads. */
 export const dueAt = (deps: Pick<EngineDeps, 'clock' | 'retention'>, job: JobRecord): number | undefined => {

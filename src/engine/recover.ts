@@ -1,7 +1,7 @@
 import { isEnded, type JobRecord } from '../domain/job.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import { forgetClaim } from './claims.ts';
-import { dueAt, type EngineDeps, removeAt, sweepAt } from './records.ts';
+import { dueAt, type EngineDeps, removeAt, sweepAt, unattendedMs } from './records.ts';
 import { removeJob, sweepEnded, sweepFailed } from './sweep.ts';
 
 /**
@@ -20,7 +20,13 @@ export const createRecoverJobs =
   (deps: EngineDeps): RecoverJobs =>
   async (until) => {
     for (const id of await deps.kvStore.due('jobs', until, batch)) {
-      await recover(deps, id).catch((error: unknown) => deps.onError(error, { jobId: id }));
+      const putOff = (error: unknown) => {
+        deps.onError(error, { jobId: id });
+        return postponeFailed(deps, id);
+      };
+      await recover(deps, id)
+        .catch(putOff)
+        .catch((error: unknown) => deps.onError(error, { jobId: id }));
     }
     for (const id of await deps.kvStore.due('claims', until, claimsBatch)) {
       await forgetClaim(deps, id).catch((error: unknown) => deps.onError(error, { claim: id }));
@@ -49,6 +55,16 @@ const retire = (deps: EngineDeps, entry: Entry<JobRecord>): Promise<void> => {
 };
 
 /** Only moves the deadline; when another writer is first, that one has set it. */
-const postpone = async (deps: EngineDeps, { value, version }: Entry<JobRecord>): Promise<void> => {
-  await deps.publish({ topic: 'jobs', value, expectedVersion: version, dueAt: dueAt(deps, value) });
+const postpone = async (
+  deps: EngineDeps,
+  { value, version }: Entry<JobRecord>,
+  at = dueAt(deps, value),
+): Promise<void> => {
+  await deps.publish({ topic: 'jobs', value, expectedVersion: version, dueAt: at });
+};
+
+/** One that fails again and again must not stand before others that are due. */
+const postponeFailed = async (deps: EngineDeps, id: string): Promise<void> => {
+  const entry = await deps.kvStore.get('jobs', id);
+  if (entry !== undefined) await postpone(deps, entry, deps.clock.now() + unattendedMs);
 };

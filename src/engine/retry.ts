@@ -61,7 +61,7 @@ const findGoneUploads = async (deps: EngineDeps, job: JobRecord): Promise<Readon
 };
 
 const begunAnew = (job: JobRecord, repeated: ReadonlySet<string>): JobRecord => {
-  const { error: _, endedAt: _1, warnings = [], leftovers: _2, ...rest } = job;
+  const { error: _, endedAt: _1, warnings = [], ...rest } = job;
   const kept = warnings.filter((warning) => !repeated.has(warning.split(':', 1)[0] ?? ''));
   const tasks = job.tasks.map((task) => (repeated.has(task.nodeId) ? forgiven(task) : task));
   const said = kept.length === 0 ? {} : { warnings: kept };
@@ -69,6 +69,6 @@ const begunAnew = (job: JobRecord, repeated: ReadonlySet<string>): JobRecord => 
 };
 
 const forgiven = (task: TaskRecord): TaskRecord => {
-  const { error: _, files: _1, crashes: _2, losses: _3, ...rest } = toPending(task);
+  const { error: _, files: _1, crashes: _2, losses: _3, timeouts: _4, ...rest } = toPending(task);
   return { ...rest, forgiven: task.attempt };
 };

@@ -61,6 +61,17 @@ t.test('services that stop or are lost take none of the tries that a node has', 
   }
 });
 
+t.test('a timeout has one more try, whatever failed before it', async (t) => {
+  const { script, runs } = counting(async (task, time, signal) => {
+    if (time === 1) throw passing();
+    return time === 2 ? untilAborted(signal) : deliver(task, 'x');
+  });
+  const flow = flowOf({ a: node('step', { timeout: 50, retries: 5 }) }, edgesOf('in a'));
+  const rig = await engineRig(t, { flows: [flow], script });
+  const job = await rig.until(await startWith(rig), 'completed', 'failed');
+  t.strictSame([job.status, runs], ['completed', { a: 3 }]);
+});
+
 t.test('a node that has done its part takes no try because its neighbour has not', async (t) => {
   const { script, runs } = counting(async (task, time) => {
     if (task.nodeId === 'b' && time < 3) throw passing();

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import t from 'tap';
 import type { FlowDefinition } from '../../src/domain/flow.ts';
-import { systemClock } from '../../src/drivers/clock.ts';
-import { sqliteKvStore } from '../../src/drivers/kv/sqlite/index.ts';
-import { deliver, engineRig, type Rig } from '../support/engine-rig.ts';
+import { deliver, engineRig } from '../support/engine-rig.ts';
+import { tamper } from '../support/tamper.ts';
 import { until as reached } from '../support/wait.ts';
 
 const flow: FlowDefinition = {
@@ -17,14 +15,6 @@ const script = (task: Parameters<typeof deliver>[0]) => deliver(task, 'done');
 /** How far the service looks ahead when it starts. */
 const ahead = () => Date.now() + 15_000;
 const far = () => Date.now() + 3_600_000;
-
-/** The records of a rig that has been closed, to put them into the state that a crash leaves. */
-const tamper = async (rig: Rig, change: (kvStore: ReturnType<typeof sqliteKvStore>) => Promise<void>) => {
-  const path = join(rig.directory, 'kv.db');
-  const kvStore = sqliteKvStore({ path, durability: 'process', clock: systemClock });
-  await change(kvStore);
-  await kvStore.close();
-};
 
 t.test('a job that lost its queue entry runs after all', async (t) => {
   const first = await engineRig(t, { flows: [flow], script, size: 0 });
@@ -77,6 +67,33 @@ t.test('the files of a job that failed just before a crash are removed', async (
   t.equal((await second.job(job.id)).leftovers, undefined);
   const uploadId = job.tasks[0]?.uploads?.[0]?.id ?? '';
   await t.rejects(second.uploads.get(uploadId, undefined), { code: 'FILE_NO_LONGER_EXISTS' });
+});
+
+t.test('jobs that cannot be swept do not stand before others', async (t) => {
+  const rig = await engineRig(t, { flows: [flow], script, size: 0 });
+  const job = await rig.engine.start(base);
+  await rig.close();
+  const ended = { ...job, status: 'cancelled' as const, leftovers: true as const };
+  await tamper(rig, async (kvStore) => {
+    for (let index = 0; index < 100; index += 1) {
+      const id = `broken-${index}`;
+      const value = { ...ended, id, storageId: 'gone' };
+      await kvStore.commit({ collection: 'jobs', id, value, expectedVersion: 0, dueAt: 1 });
+    }
+    await kvStore.commit({
+      collection: 'jobs',
+      id: 'later',
+      value: { ...ended, id: 'later' },
+      expectedVersion: 0,
+      dueAt: 2,
+    });
+  });
+  const second = await engineRig(t, { flows: [flow], script, size: 0, directory: rig.directory });
+  await second.engine.recover(Date.now());
+  t.equal(second.errors.length, 100);
+  await second.engine.recover(Date.now());
+  t.equal((await second.job('later')).leftovers, undefined);
+  t.equal(second.errors.length, 100, 'and they have their time');
 });
 
 t.test('idempotency keys whose time is over are forgotten, and no others', async (t) => {

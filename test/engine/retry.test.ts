@@ -171,3 +171,31 @@ t.test('a node whose process dies again and again fails, however many tries it h
   t.match(job.error, { code: 'NODE_CRASHED', nodeId: 'a' });
   t.equal(tries, 3);
 });
+
+t.test('what a failed job has left is not swept while it is tried again', async (t) => {
+  const broken = new Set(['c']);
+  let [isBroken, retried] = [true, false];
+  const wrapData = interpose<DataStore>((store) => ({
+    list: async (prefix) => {
+      if (isBroken) throw new ServiceError('STORAGE_ERROR');
+      if (!retried) {
+        // Somebody has it tried again as its leftovers are about to be removed.
+        retried = true;
+        await rig.engine.retry(id, undefined);
+        await rig.until(id, 'completed');
+      }
+      return store.list(prefix);
+    },
+  }));
+  const rig = await engineRig(t, { flows: [flow], script: failing(broken).script, wrapData });
+  const inputs = { in: { operation: 'upload' as const, uploadId: await rig.upload('hi') } };
+  const { id } = await rig.engine.start({ ...base, inputs });
+  await rig.until(id, 'failed');
+  broken.clear();
+  isBroken = false;
+  await rig.engine.recover(Date.now() + 60_000);
+  retried = true;
+  if ((await rig.job(id)).status === 'failed') await rig.engine.retry(id, undefined);
+  const job = await rig.until(id, 'completed');
+  t.equal(await rig.read(job.outputs?.['c']?.key ?? ''), 'from c');
+});
