@@ -84,6 +84,8 @@ export interface ServiceLimits {
   readonly flowRetries: number;
   /** Milliseconds after its end for which a failed job can be tried again; then its files are removed. */
   readonly retryTtl: number;
+  /** Milliseconds for which a job may be stopped by its user; then it fails. */
+  readonly pauseTtl: number;
   /** Milliseconds after its end when a job is removed with all its outputs. Default: never. */
   readonly resultTtl?: number | undefined;
   /** Pixels of an image that nodes decode. */
@@ -108,6 +110,7 @@ export const defaultLimits: ServiceLimits = {
   flowTimeout: 600_000,
   flowRetries: 2,
   retryTtl: 24 * 3_600_000,
+  pauseTtl: 24 * 3_600_000,
   maxImagePixels: 100_000_000,
 };
 
@@ -234,7 +237,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers, definitions:
     scratchDirectory: join(options.scratchDirectory ?? tmpdir(), 'sluice-jobs'),
     limits: { maxPixels: limits.maxImagePixels, maxSide },
     defaults: { timeout: limits.flowTimeout, retries: limits.flowRetries },
-    retention: { retry: limits.retryTtl, result: limits.resultTtl },
+    retention: { retry: limits.retryTtl, pause: limits.pauseTtl, result: limits.resultTtl },
     // One second, doubling to a minute, with full jitter (DESIGN 4).
     retryDelay: (attempt) => Math.random() * Math.min(60_000, 1000 * 2 ** (attempt - 1)),
   });

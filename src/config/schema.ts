@@ -224,6 +224,12 @@ export const settings = {
     max: 366 * 24 * 3_600_000,
     description: 'For so long a failed job can be tried again; then its uploads and files are removed',
   }),
+  pauseTtl: duration({
+    name: 'PAUSE_TTL',
+    fallback: '24h',
+    max: 366 * 24 * 3_600_000,
+    description: 'A job that its user has stopped for so long fails with TIMEOUT; it can still be tried again',
+  }),
   resultTtl: optional(duration, {
     name: 'RESULT_TTL',
     max: 3660 * 24 * 3_600_000,

@@ -81,6 +81,10 @@ export interface JobRecord extends Sequenced {
   readonly status: JobStatus;
   /** `uploads`: inputs are open. `user`: until somebody resumes it; what runs comes to its end, nothing begins. */
   readonly pauseReason?: 'uploads' | 'user';
+  /** With the reason `user`: when it fails unless somebody has resumed it, milliseconds since 1970. */
+  readonly pausedUntil?: number;
+  /** Since when it waits for a retry without a holder, milliseconds since 1970. */
+  readonly waitsSince?: number;
   /** One per node, in the order of the definition. */
   readonly tasks: readonly TaskRecord[];
   readonly outputs?: Readonly<Record<string, JobOutput>>;
@@ -140,6 +144,17 @@ export const isHeldBack = (job: JobRecord): boolean => job.status === 'paused' &
 
 /** The job as nobody holds it. */
 export const withoutLease = ({ lease: _, ...job }: JobRecord): JobRecord => job;
+
+/** The job as nobody has stopped it, and as it waits for nothing. */
+export const withoutPause = ({ pauseReason: _, pausedUntil: _1, ...job }: JobRecord): JobRecord => job;
+
+/** The job with the time counted for which it has waited for a retry without a holder: it has been `running`. */
+export const withWaitCounted = ({ waitsSince, ...job }: JobRecord, now: number): JobRecord => {
+  if (waitsSince === undefined) return job;
+  // What came after the time of the retry is the queue's, or that of a service which was down.
+  const until = Math.min(now, ...job.tasks.flatMap(({ retryAt }) => retryAt ?? []));
+  return { ...job, runningMs: job.runningMs + Math.max(0, until - waitsSince) };
+};
 
 /** The share of nodes that have settled, 0 to 1; a node that runs counts as far as it has come. */
 export const progressOf = (job: JobRecord): number => {

@@ -1,4 +1,4 @@
-import { isEnded, isSaved, type JobRecord, withoutLease } from '../domain/job.ts';
+import { isEnded, isSaved, type JobRecord, withoutLease, withoutPause, withWaitCounted } from '../domain/job.ts';
 import { type EngineDeps, findJob, updateJob } from './records.ts';
 import { sweepEnded } from './sweep.ts';
 
@@ -14,8 +14,9 @@ export const createCancelJob =
     const entry = await findJob(deps, jobId, clientId);
     const cancelled = await updateJob(deps, entry, (job) => {
       if (isEnded(job)) return undefined;
-      const { pauseReason: _, ...rest } = withoutLease(job);
-      const endedAt = new Date(deps.clock.now()).toISOString();
+      const now = deps.clock.now();
+      const rest = withoutPause(withWaitCounted(withoutLease(job), now));
+      const endedAt = new Date(now).toISOString();
       const tasks = job.tasks.map((task) => (isSaved(task) ? task : { ...task, status: 'cancelled' as const }));
       const value: JobRecord = { ...rest, tasks, status: 'cancelled', endedAt, epoch: job.epoch + 1, leftovers: true };
       return { value, events: [{ type: 'flow_cancelled' }] };

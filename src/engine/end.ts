@@ -1,7 +1,16 @@
 /** How a hold on a job ends: the job is complete, has failed, or is left to somebody else. */
 import { isUnavailable, type ServiceError, toServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
-import { isEnded, isSaved, isTaskSettled, type JobRecord, toCutOff, withoutLease, withTask } from '../domain/job.ts';
+import {
+  isEnded,
+  isSaved,
+  isTaskSettled,
+  type JobRecord,
+  toCutOff,
+  withoutLease,
+  withoutPause,
+  withTask,
+} from '../domain/job.ts';
 import type { QueueOutcome } from '../ports/job-queue.ts';
 import { collectOutputs } from './plan.ts';
 import { type EngineDeps, reportCause } from './records.ts';
@@ -16,7 +25,7 @@ export const completeJob = (deps: EngineDeps, session: Session): Promise<void> =
   const outputs = collectOutputs(session.flow, session.job);
   const complete = (job: JobRecord): JobRecord => {
     const warnings = [...(job.warnings ?? []), ...(Object.keys(outputs).length === 0 ? ['NO_OUTPUTS'] : [])];
-    const { pauseReason: _, ...rest } = withoutLease(job);
+    const rest = withoutPause(withoutLease(job));
     const facts = { outputs, ...(warnings.length > 0 ? { warnings } : {}), endedAt: now(deps) };
     return { ...rest, status: 'completed', ...facts };
   };
@@ -65,7 +74,7 @@ export const endEarly = async (
 };
 
 /** The node that has run longest: the one to name when the flow's time is up. */
-const longestRunning = (job: JobRecord): string => {
+export const longestRunning = (job: JobRecord): string => {
   const started = job.tasks.filter((task) => task.status === 'running' || task.status === 'retrying');
   const [first] = started.toSorted((a, b) => (a.startedAt ?? '').localeCompare(b.startedAt ?? ''));
   return (first ?? job.tasks.find((task) => !isTaskSettled(task)) ?? job.tasks[0])?.nodeId ?? '';
@@ -93,16 +102,22 @@ const failJob = async (deps: EngineDeps, session: Session, error: ServiceError, 
   const facts = Object.keys(details).length === 0 ? {} : { details };
   const told = { code: error.code, message: error.message, nodeId, ...facts };
   reportCause(deps, session.job, nodeId, error);
-  const failed = (job: JobRecord): JobRecord => {
-    const named = withTask(withoutLease(job), nodeId, { status: 'failed', error: told, endedAt: now(deps) });
-    const { pauseReason: _, ...rest } = named;
-    const tasks = rest.tasks.map((task) => (isSaved(task) ? task : { ...task, status: 'cancelled' as const }));
-    return { ...rest, tasks, status: 'failed', error: told, endedAt: now(deps) };
-  };
   // One who holds the job no more must not remove what the next one makes.
   await session.renew();
-  await endJob(deps, session, failed, [
-    { type: 'node_failed', nodeId, error: told },
-    { type: 'flow_error', error: told },
-  ]);
+  await endJob(deps, session, (job) => failedJob(job, told, now(deps)), failureEvents(told));
 };
+
+type JobError = NonNullable<JobRecord['error']>;
+
+/** The job when it has failed, at a time in ISO 8601; what did not come to its end is cancelled. */
+export const failedJob = (job: JobRecord, error: JobError, endedAt: string): JobRecord => {
+  const rest = withTask(withoutPause(withoutLease(job)), error.nodeId, { status: 'failed', error, endedAt });
+  const tasks = rest.tasks.map((task) => (isSaved(task) ? task : { ...task, status: 'cancelled' as const }));
+  return { ...rest, tasks, status: 'failed', error, endedAt };
+};
+
+/** What is told of it. */
+export const failureEvents = (error: JobError): readonly ServiceEvent[] => [
+  { type: 'node_failed', nodeId: error.nodeId, error },
+  { type: 'flow_error', error },
+];

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { errorTable, ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
-import { isEnded, type JobRecord } from '../domain/job.ts';
+import { isEnded, isHeldBack, type JobRecord } from '../domain/job.ts';
 import type { UploadFlow, UploadRecord } from '../domain/upload.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DataStore } from '../ports/data-store.ts';
@@ -73,6 +73,8 @@ export interface EngineDeps {
   readonly retention: {
     /** Milliseconds after its end for which a failed job can be tried again. */
     readonly retry: number;
+    /** Milliseconds for which a job may be stopped by its user. */
+    readonly pause: number;
     /** Milliseconds after its end for which a job and its outputs stay; `undefined`: for ever. */
     readonly result?: number | undefined;
   };
@@ -93,9 +95,10 @@ export const leaseMs = 10_000;
 /** How long after its last change recovery looks at a job that nobody holds; the first look of a new life covers it. */
 export const unattendedMs = 10_000;
 
-/** When recovery must look at the record; paused jobs are found through their uploads. */
+/** When recovery must look at the record; jobs that wait for uploads are found through these. */
 export const dueAt = (deps: Pick<EngineDeps, 'clock' | 'retention'>, job: JobRecord): number | undefined => {
   if (job.status === 'running') return (job.lease?.until ?? deps.clock.now()) + unattendedMs;
+  if (isHeldBack(job)) return Math.max(job.pausedUntil ?? 0, job.lease?.until ?? 0);
   if (job.status === 'pending' || job.leftovers === true) return deps.clock.now() + unattendedMs;
   const [first] = [sweepAt(deps, job), removeAt(deps, job)].filter((at) => at !== undefined).sort((a, b) => a - b);
   return first;

@@ -1,6 +1,7 @@
-import { isEnded, type JobRecord } from '../domain/job.ts';
+import { isEnded, isHeldBack, type JobRecord } from '../domain/job.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import { forgetClaim } from './claims.ts';
+import { endPause } from './pause.ts';
 import { dueAt, type EngineDeps, removeAt, sweepAt, unattendedMs } from './records.ts';
 import { removeJob, sweepEnded, sweepFailed } from './sweep.ts';
 
@@ -38,6 +39,7 @@ const recover = async (deps: EngineDeps, id: string): Promise<void> => {
   if (entry === undefined) return;
   const { value } = entry;
   if (isEnded(value)) return retire(deps, entry);
+  if (isHeldBack(value)) await endPause(deps, entry);
   const now = deps.clock.now();
   const held = value.lease !== undefined && value.lease.until > now;
   if (!held) await deps.queue.enqueue({ id: `${id}-${value.wakes}`, jobId: id });

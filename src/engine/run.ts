@@ -46,12 +46,16 @@ const whenLost = (error: unknown): QueueOutcome => {
   throw error;
 };
 
-/** The flow's time limit: what is left of it when this hold begins. */
+const timeoutOf = (deps: EngineDeps, { flow }: Session): number => flow.timeout ?? deps.defaults.timeout;
+
+/** What is left of the flow's time limit. */
+const timeLeft = (deps: EngineDeps, session: Session): number =>
+  Math.max(0, timeoutOf(deps, session) - session.runningMs());
+
 const startDeadline = (deps: EngineDeps, session: Session): NodeJS.Timeout => {
-  const timeout = session.flow.timeout ?? deps.defaults.timeout;
-  const message = `The flow has run for more than ${timeout} ms`;
-  const left = Math.max(0, timeout - session.runningMs());
-  return setTimeout(() => session.end(new ServiceError('TIMEOUT', message, { details: { timeout } })), left);
+  const timeout = timeoutOf(deps, session);
+  const error = new ServiceError('TIMEOUT', `The flow has run for more than ${timeout} ms`, { details: { timeout } });
+  return setTimeout(() => session.end(error), timeLeft(deps, session));
 };
 
 const walk = async (deps: EngineDeps, session: Session, running: Map<Unit, Promise<void>>): Promise<QueueOutcome> => {
@@ -137,20 +141,27 @@ const leave = async (
     return left ? 'done' : 'continue';
   }
   const retries = job.tasks.filter((task) => task.status === 'retrying').map((task) => task.retryAt ?? 0);
-  const wait = retries.length === 0 ? undefined : Math.min(...retries) - deps.clock.now();
+  // The flow's time goes on meanwhile, and may be over before the retry.
+  const wait =
+    retries.length === 0 ? undefined : Math.min(Math.min(...retries) - deps.clock.now(), timeLeft(deps, session));
   if (wait !== undefined && wait <= longestWaitMs) {
     await rest(wait, interrupts);
     return 'continue';
   }
-  return letGo(session, wakes, wait);
+  return letGo(deps, session, wakes, wait);
 };
 
 /** Gives the job back, to be looked at in `wait` milliseconds, or as soon as one of its inputs comes. */
-const letGo = async (session: Session, wakes: number, wait: number | undefined): Promise<QueueOutcome | 'continue'> => {
+const letGo = async (
+  deps: EngineDeps,
+  session: Session,
+  wakes: number,
+  wait: number | undefined,
+): Promise<QueueOutcome | 'continue'> => {
   // A wake-up that came meanwhile may be about an open input, and its entry found the job held: look again.
   const left = await session.update((latest) => {
     if (latest.wakes !== wakes || isHeldBack(latest)) return undefined;
-    return wait === undefined ? pause(latest) : { value: withoutLease(latest) };
+    return wait === undefined ? pause(latest) : { value: { ...withoutLease(latest), waitsSince: deps.clock.now() } };
   });
   if (!left) return 'continue';
   return wait === undefined ? 'done' : { delayMs: wait };

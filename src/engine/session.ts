@@ -1,6 +1,15 @@
 /** One holder's hold on a job: the lease, the newest record, and the signal that ends the hold. */
 import type { FlowDefinition } from '../domain/flow.ts';
-import { isEnded, isHeldBack, type JobRecord, type TaskRecord, toCutOff, withoutLease } from '../domain/job.ts';
+import {
+  isEnded,
+  isHeldBack,
+  type JobRecord,
+  type TaskRecord,
+  toCutOff,
+  withoutLease,
+  withoutPause,
+  withWaitCounted,
+} from '../domain/job.ts';
 import type { QueueEntry, QueueOutcome } from '../ports/job-queue.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import type { Place } from './places.ts';
@@ -78,10 +87,9 @@ const claimFor = (deps: EngineDeps, queued: QueueEntry, job: JobRecord): ReturnT
   if (!isFree(deps, job, queued)) return undefined;
   const tasks = job.tasks.map(afterLoss);
   if (isHeldBack(job)) return { value: { ...withoutLease(job), tasks } };
-  const { pauseReason: _, ...rest } = job;
   return {
     value: {
-      ...rest,
+      ...withoutPause(withWaitCounted(job, deps.clock.now())),
       status: 'running',
       startedAt: job.startedAt ?? new Date(deps.clock.now()).toISOString(),
       epoch: job.epoch + 1,

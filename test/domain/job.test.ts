@@ -8,6 +8,7 @@ import {
   progressOf,
   type TaskStatus,
   withTask,
+  withWaitCounted,
 } from '../../src/domain/job.ts';
 
 const task = (nodeId: string, status: TaskStatus) => ({ nodeId, status, attempt: 0 });
@@ -57,4 +58,16 @@ test('progress is the share of settled tasks', async (t) => {
   t.equal(progressOf(jobOf('completed', 'skipped', 'running', 'pending')), 0.5);
   t.equal(progressOf(jobOf('completed')), 1);
   t.equal(progressOf(jobOf()), 1);
+});
+
+test('a wait for a retry counts until it is over, and not beyond its time: then nobody has looked', async (t) => {
+  const tasks = [
+    { ...task('a', 'retrying'), retryAt: 9000 },
+    { ...task('b', 'retrying'), retryAt: 5000 },
+  ];
+  const job = { ...jobOf(), tasks, runningMs: 10, waitsSince: 2000 };
+  t.match(withWaitCounted(job, 2300), { runningMs: 310, waitsSince: undefined });
+  t.equal(withWaitCounted(job, 3_600_000).runningMs, 3010);
+  const { waitsSince: _, ...held } = job;
+  t.equal(withWaitCounted(held, 2300).runningMs, 10);
 });

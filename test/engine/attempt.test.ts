@@ -3,6 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { KvStore } from '../../src/ports/kv-store.ts';
 import { deliver, deliverAll, engineRig } from '../support/engine-rig.ts';
+import { interpose } from '../support/interpose.ts';
 import {
   attemptOf,
   counting,
@@ -70,6 +71,24 @@ t.test('a timeout has one more try, whatever failed before it', async (t) => {
   const rig = await engineRig(t, { flows: [flow], script });
   const job = await rig.until(await startWith(rig), 'completed', 'failed');
   t.strictSame([job.status, runs], ['completed', { a: 3 }]);
+});
+
+t.test('a store that does not answer for a moment ends no job, and takes no try', async (t) => {
+  for (const event of ['node_started', 'node_completed'] as const) {
+    let failures = 0;
+    const wrapRecords = interpose<KvStore>((store) => ({
+      commit: async (change) => {
+        const isOfA = change.events?.some((one) => one.type === event && one.nodeId === 'a');
+        if (isOfA && failures++ === 0) throw new ServiceError('UNAVAILABLE');
+        return store.commit(change);
+      },
+    }));
+    const flow = flowOf({ a: node('step', { retries: 0, onError: 'skip' }) }, edgesOf('in a'));
+    const rig = await engineRig(t, { flows: [flow], script: (task) => deliver(task, 'x'), wrapRecords });
+    const job = await rig.until(await startWith(rig), 'completed', 'failed');
+    t.strictSame([job.status, statusOf(job, 'a'), job.warnings], ['completed', 'completed', undefined], event);
+    t.match(rig.errors, [{ code: 'UNAVAILABLE' }], 'and the log tells of it');
+  }
 });
 
 t.test('a node that has done its part takes no try because its neighbour has not', async (t) => {

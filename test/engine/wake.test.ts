@@ -96,3 +96,35 @@ t.test('nor is one that comes as the holder leaves to wait for a retry', async (
   await reached(async () => statusOf(await rig.job(started.id), 'b') === 'completed', 4000);
   t.equal(statusOf(await rig.job(started.id), 'a'), 'retrying');
 });
+
+const failing: Script = async () => {
+  throw passing();
+};
+
+/** Starts a job that waits for a retry, and gives its record when nobody holds it any more. */
+const startWaiting = async (rig: Rig): Promise<JobRecord> => {
+  const { id } = await startJob(rig);
+  await reached(async () => (await rig.job(id)).waitsSince !== undefined);
+  return rig.job(id);
+};
+
+t.test('a wait for a retry that nobody holds is in the duration, whatever ends it', async (t) => {
+  const rig = await engineRig(t, { flows: [flow], script: failing, retryDelay: 30_000 });
+  for (const end of ['wake', 'pause', 'cancel'] as const) {
+    const { id, runningMs } = await startWaiting(rig);
+    await delay(100);
+    if (end === 'wake') await rig.engine.wake(id);
+    else await rig.engine[end](id, undefined);
+    await reached(async () => (await rig.job(id)).runningMs >= runningMs + 99);
+    if (end !== 'wake') t.equal((await rig.job(id)).waitsSince, undefined, end);
+  }
+});
+
+t.test('the time of the flow goes on during such a wait, and ends it', async (t) => {
+  const hurried = { ...flow, timeout: 5500 };
+  const rig = await engineRig(t, { flows: [hurried], script: failing, retryDelay: 30_000 });
+  const { id } = await startWaiting(rig);
+  const job = await rig.until(id, 'failed');
+  t.match(job.error, { code: 'TIMEOUT', nodeId: 'a', details: { timeout: 5500 } });
+  t.ok(job.runningMs >= 5500);
+});

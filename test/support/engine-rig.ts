@@ -119,7 +119,7 @@ export interface RigOptions {
   /** Milliseconds. */
   readonly uploadTtl?: number;
   readonly quota?: Quota;
-  readonly retention?: { readonly retry?: number; readonly result?: number };
+  readonly retention?: { readonly retry?: number; readonly pause?: number; readonly result?: number };
   /** Shared with other rigs; the caller's to clean. Default: SQLite and events of this process. */
   readonly shared?: { readonly kvStore: KvStore; readonly eventBroadcaster: EventBroadcaster };
   /** Put something in front of a driver. */
@@ -172,10 +172,11 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     uploads,
     append: uploads.append,
     storage,
-    scratchDirectory: join(directory, 'scratch', systemClock.newId()),
+    // Services that share a directory have one folder each, as each one empties its own when it starts.
+    scratchDirectory: join(directory, 'scratch', ...(options.shared === undefined ? [] : [systemClock.newId()])),
     limits: { maxPixels: 1e8, maxSide: 16383 },
     defaults: { timeout: 60_000, retries: 2 },
-    retention: { retry: 3_600_000, ...options.retention },
+    retention: { retry: 3_600_000, pause: 3_600_000, ...options.retention },
     retryDelay: () => options.retryDelay ?? 1,
     onError,
   });
