@@ -67,7 +67,13 @@ export const resizeNode = defineNode({
         image.frames > 1 && isAnimatable(image.format) && !(wanted.fit === 'cover' && isSmart(wanted.position));
       const padding = image.format === 'jpeg' && !run.intermediate ? overWhite(wanted.background) : wanted.background;
       const size = exactSize(image, wanted);
-      const resized = image.decode(animated ? 'all' : 'first').resize({ ...size, background: padding });
+      const picture = image.decode(animated ? 'all' : 'first');
+      // libvips would pad a grey picture with grey.
+      const takesColour = wanted.fit === 'contain' && image.header.channels < 3;
+      const resized = (takesColour ? picture.pipelineColourspace('srgb') : picture).resize({
+        ...size,
+        background: padding,
+      });
       const pixels = keepMetadata(resized, image, run.intermediate ? 'all' : 'none');
       return writeImage(run, image, index, pixels, { format: image.format }, animated);
     }),

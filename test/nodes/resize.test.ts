@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { Value } from 'typebox/value';
-import { optimizeNode, resizeNode } from '../../src/nodes/index.ts';
+import { cropNode, optimizeNode, resizeNode } from '../../src/nodes/index.ts';
 import { resizedSize } from '../../src/nodes/resize.ts';
 import { looksLike, withPillow } from '../support/oracle.ts';
 import { cornersOf, hasGps, makePhoto, uprightCorners } from '../support/photo.ts';
@@ -256,4 +256,22 @@ t.test('pictures of every sort are scaled as Pillow scales them', withPillow, as
     const { bytes } = await only(runKind(t, resizeNode, { width: 160 }, [file]));
     await looksLike(t, bytes, file.bytes, [{ do: 'resize', width: 160, height: 120 }], name);
   }
+});
+
+t.test('contain pads a grey picture with the colour asked for', async (t) => {
+  const grey = sharp({ create: { width: 40, height: 20, channels: 3, background: '#808080' } }).toColourspace('b-w');
+  const file = await png(grey);
+  const padded = async (background: string, intermediate: boolean) => {
+    const options = { width: 40, height: 40, fit: 'contain', background } as const;
+    const { output, bytes } = await only(runKind(t, resizeNode, options, [file], { intermediate }));
+    const whole = intermediate ? (await only(runKind(t, cropNode, { width: 40, height: 40 }, [output]))).bytes : bytes;
+    const pixels = await sharp(whole).removeAlpha().raw().toBuffer();
+    return [0, 40 * 20].map((at) => [...pixels.subarray(3 * at, 3 * at + 3)]);
+  };
+  const middle = [128, 128, 128];
+  for (const intermediate of [false, true]) {
+    t.same(await padded('#ff0000', intermediate), [[255, 0, 0], middle]);
+    t.same(await padded('#20F', intermediate), [[34, 0, 255], middle]);
+  }
+  t.same(await padded('#404040', false), [[64, 64, 64], middle]);
 });

@@ -3,7 +3,16 @@
  * be done to all at once; what turns, or mixes neighbours, is done frame by frame.
  */
 import type { Sharp } from 'sharp';
+import { keepDescription } from './metadata.ts';
 import { loadSharp, type OpenImage } from './open.ts';
+
+const unpacked = { compression: 'none', compressionLevel: 0 } as const;
+
+/** From the file itself: bare pixels have no EXIF, and the whole takes it from its first frame. */
+const firstFrame = (image: OpenImage, channels: number): Sharp => {
+  const frame = image.decode('first');
+  return channels === 4 ? frame.ensureAlpha() : frame.removeAlpha();
+};
 
 /** Does `work` to each frame of the animation and puts them together again, with their times. */
 export const everyFrame = async (image: OpenImage, work: (frame: Sharp) => Promise<Sharp>): Promise<Sharp> => {
@@ -14,9 +23,14 @@ export const everyFrame = async (image: OpenImage, work: (frame: Sharp) => Promi
   const size = data.length / image.frames;
   const frames: Buffer[] = [];
   for (let at = 0; at < data.length; at += size) {
-    const frame = await work(sharp(data.subarray(at, at + size), { raw }));
-    // The quickest file that can be joined.
-    frames.push(await frame.tiff({ compression: 'none' }).toBuffer());
+    // The quickest files that can be joined; TIFF holds no EXIF.
+    if (at === 0)
+      frames.push(
+        await keepDescription(await work(firstFrame(image, channels)))
+          .png(unpacked)
+          .toBuffer(),
+      );
+    else frames.push(await (await work(sharp(data.subarray(at, at + size), { raw }))).tiff(unpacked).toBuffer());
   }
   // The encoder that comes later keeps the times; they are the same options for both formats.
   const { delay, loop } = image.header;

@@ -1,6 +1,7 @@
+import sharp from 'sharp';
 import t from 'tap';
 import { renamed } from '../../../src/nodes/image/encode.ts';
-import { optimizeNode } from '../../../src/nodes/index.ts';
+import { optimizeNode, resizeNode } from '../../../src/nodes/index.ts';
 import { looksLike, withPillow } from '../../support/oracle.ts';
 import { makePhoto } from '../../support/photo.ts';
 import { pictureSorts } from '../../support/pictures.ts';
@@ -20,6 +21,21 @@ t.test('avif is written with half the colour resolution', async (t) => {
   // chroma_subsampling_x and _y.
   const at = bytes.indexOf('av1C');
   t.equal(((bytes[at + 6] ?? 0) >> 2) & 3, 3);
+});
+
+t.test('gif is written with an effort that animations can bear', async (t) => {
+  const soft = await sharp(await makePhoto({ width: 200, height: 150 }))
+    .blur(3)
+    .png()
+    .toBuffer();
+  const { bytes: gif } = await only(
+    runKind(t, resizeNode, { width: 100 }, [{ bytes: await sharp(soft).gif().toBuffer(), mimeType: 'image/gif' }]),
+  );
+  const expected = await sharp(await sharp(soft).gif().toBuffer())
+    .resize(100, 75, { fit: 'fill' })
+    .gif({ effort: 4 })
+    .toBuffer();
+  t.same(gif, expected);
 });
 
 t.test('what optimize writes is still the picture', withPillow, async (t) => {

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { cropNode, rotateNode } from '../../../src/nodes/index.ts';
+import { blurNode, cropNode, optimizeNode, rotateNode } from '../../../src/nodes/index.ts';
 import { animation, delays, framesOf } from '../../support/pictures.ts';
 import { only, runKind } from '../../support/run-kind.ts';
 
@@ -18,6 +18,24 @@ t.test('one frame of an animation that is cut down to it stays one', async (t) =
   const { output } = await only(runKind(t, cropNode, smart, [await animation('webp')], { intermediate: true }));
   const { output: turned } = await only(runKind(t, rotateNode, { angle: 90 }, [output]));
   t.match(turned.meta, { width: 60, height: 60, pages: 1 });
+});
+
+t.test('what tells of an animation is handed on, and lost in what is written unless it is asked for', async (t) => {
+  const { bytes } = await animation('webp');
+  const described = await sharp(bytes, { animated: true })
+    .withExif({ IFD0: { Artist: 'A. Nonymous' } })
+    .webp({ lossless: true })
+    .toBuffer();
+  const file = { bytes: described, mimeType: 'image/webp' };
+  const turned = (intermediate: boolean) => runKind(t, rotateNode, { angle: 90 }, [file], { intermediate });
+  const blurred = (intermediate: boolean) => runKind(t, blurNode, { sigma: 1 }, [file], { intermediate });
+  for (const work of [turned, blurred]) {
+    const { output } = await only(work(true));
+    const kept = await only(runKind(t, optimizeNode, { metadata: 'all' }, [output]));
+    t.match(await sharp(kept.bytes).metadata(), { pages: 3, delay: delays, loop: 2 });
+    t.ok(kept.bytes.includes('A. Nonymous'));
+    t.notOk((await only(work(false))).bytes.includes('A. Nonymous'));
+  }
 });
 
 /** Which of red, green and blue the frame's square has. */
