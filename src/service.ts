@@ -88,6 +88,8 @@ export interface ServiceLimits {
   readonly pauseTtl: number;
   /** Milliseconds after its end when a job is removed with all its outputs. Default: never. */
   readonly resultTtl?: number | undefined;
+  /** Bytes that the work of all nodes may take at a time in the scratch directory. */
+  readonly scratchMax: number;
   /** Pixels of an image that nodes decode. */
   readonly maxImagePixels: number;
 }
@@ -111,6 +113,7 @@ export const defaultLimits: ServiceLimits = {
   flowRetries: 2,
   retryTtl: 24 * 3_600_000,
   pauseTtl: 24 * 3_600_000,
+  scratchMax: 20 * 2 ** 30,
   maxImagePixels: 100_000_000,
 };
 
@@ -234,7 +237,7 @@ const composeServices = (options: ServiceOptions, drivers: Drivers, definitions:
     uploads,
     append: uploads.append,
     storage,
-    scratchDirectory: join(options.scratchDirectory ?? tmpdir(), 'sluice-jobs'),
+    scratch: { directory: join(options.scratchDirectory ?? tmpdir(), 'sluice-jobs'), max: limits.scratchMax },
     limits: { maxPixels: limits.maxImagePixels, maxSide },
     defaults: { timeout: limits.flowTimeout, retries: limits.flowRetries },
     retention: { retry: limits.retryTtl, pause: limits.pauseTtl, result: limits.resultTtl },

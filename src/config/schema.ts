@@ -46,6 +46,12 @@ export const settings = {
     name: 'SCRATCH_DIR',
     description: 'Directory for the work of nodes; default: in DATA_DIR, where results need no copy',
   }),
+  scratchMax: bytes({
+    name: 'SCRATCH_MAX',
+    fallback: '20GiB',
+    description:
+      'What the work of nodes may take there at a time, bytes: the node that takes most is ended with RESOURCE_EXHAUSTED',
+  }),
   flowsDirectory: text({ name: 'FLOWS_DIR', fallback: './flows', description: 'Directory of the flow definitions' }),
   flowsOnError: choice({
     name: 'FLOWS_ON_ERROR',

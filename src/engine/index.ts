@@ -3,7 +3,6 @@
  * try in `attempt` and `run-node`) and end. The path comes from `uploads/complete` and goes on to a worker in
  * `nodes`, then to the data store; every checkpoint is told through `events/publish`.
  */
-import { mkdir, rm } from 'node:fs/promises';
 import type { Consumer } from '../ports/job-queue.ts';
 import { type AddInput, createAddInput } from './add-input.ts';
 import { type CancelJob, createCancelJob } from './cancel.ts';
@@ -16,6 +15,7 @@ import { createRecoverJobs, type RecoverJobs } from './recover.ts';
 import { type AppendBody, createResume, type ResumeJob } from './resume.ts';
 import { createRetry, type RetryJob } from './retry.ts';
 import { createRun } from './run.ts';
+import { createScratch, type ScratchOptions } from './scratch.ts';
 import { createSlots } from './slots.ts';
 import { createStart, type StartFlow } from './start.ts';
 import { createStartOnce, type StartOnce } from './start-once.ts';
@@ -40,12 +40,16 @@ export interface Engine extends ReadJobs, PauseJobs {
 /** Idempotency keys, milliseconds: whoever waits for another's start waits longer than a dead one can hold the key. */
 const claims = { claimMs: 10_000, patience: 15_000 };
 
-export const createEngine = (
-  given: Omit<EngineDeps, 'slots' | 'scratchSlots' | 'places'> & { readonly append: AppendBody },
-): Engine => {
+export interface EngineOptions extends Omit<EngineDeps, 'slots' | 'scratchSlots' | 'places' | 'scratch'> {
+  readonly append: AppendBody;
+  readonly scratch: Omit<ScratchOptions, 'onError'>;
+}
+
+export const createEngine = (given: EngineOptions): Engine => {
   const { size } = given.workerPool;
   const deps = {
     ...given,
+    scratch: createScratch({ ...given.scratch, onError: given.onError }),
     slots: createSlots(size),
     // While the workers are busy, the files of one more node are made ready.
     scratchSlots: createSlots(size + 1),
@@ -70,8 +74,7 @@ export const createEngine = (
     ...createReadJobs(deps),
     async work() {
       if (deps.workerPool.size === 0) return;
-      await rm(deps.scratchDirectory, { recursive: true, force: true });
-      await mkdir(deps.scratchDirectory, { recursive: true });
+      await deps.scratch.clear();
       // One more job than workers: while one job saves its results, another one computes.
       const options = { concurrency: deps.workerPool.size + 1 };
       consumer = deps.queue.consume(async (queued) => {

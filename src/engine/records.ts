@@ -13,6 +13,7 @@ import type { Entry, KvStore } from '../ports/kv-store.ts';
 import type { NodeKinds } from '../ports/node.ts';
 import type { WorkerLimits, WorkerPool } from '../ports/worker-pool.ts';
 import type { Places } from './places.ts';
+import type { Scratch } from './scratch.ts';
 import type { Slots } from './slots.ts';
 
 /** Writes a job record with its events; see `events/publish`. */
@@ -62,7 +63,8 @@ export interface EngineDeps {
   readonly uploads: InputUploads;
   /** The store of a storage id; throws `STORAGE_NOT_FOUND`. */
   readonly storage: (storageId: string) => DataStore;
-  readonly scratchDirectory: string;
+  /** Where the nodes of this process work. */
+  readonly scratch: Scratch;
   readonly limits: WorkerLimits;
   readonly defaults: {
     /** Milliseconds in `running`, for flows that say nothing. */

@@ -1,5 +1,4 @@
 /** One try of one unit: scratch folder, worker, publication of what it made. */
-import { mkdir, rm } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { ServiceError } from '../domain/errors.ts';
 import { safeFileName } from '../domain/file-name.ts';
@@ -58,20 +57,18 @@ export const runInWorker = async (
   deps: EngineDeps,
   session: Session,
   unit: Unit,
-  signal: AbortSignal,
+  outer: AbortSignal,
   { begin, tell, computed }: RunHooks,
 ): Promise<Delivery> => {
   const [head = ''] = unit.chains[0] ?? [];
-  const directory = join(deps.scratchDirectory, `${session.job.id}-${head}-${deps.clock.newId()}`);
   const files = inputFiles(session.flow, session.job, head);
-  try {
+  const name = `${session.job.id}-${head}-${deps.clock.newId()}`;
+  return deps.scratch.within(name, outer, async (directory, signal) => {
     const task = await prepare(deps, session, unit, files, directory);
     await begin();
     const outputs = await deps.workerPool.run(task, signal, tell).finally(computed);
-    return await publishAll(deps, session, unit, files, outputs, signal);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+    return publishAll(deps, session, unit, files, outputs, signal);
+  });
 };
 
 const prepare = async (
@@ -81,16 +78,14 @@ const prepare = async (
   files: readonly InputFile[],
   directory: string,
 ): Promise<WorkerTask> => {
-  const copies = join(directory, 'in');
-  await mkdir(copies, { recursive: true });
   const values = templateValues(session.flow, session.job);
   const head = session.flow.nodes[unit.chains[0]?.[0] ?? ''];
-  const assets = await materializeAssets(deps, session.job.storageId, head, values, copies);
+  const assets = await materializeAssets(deps, session.job.storageId, head, values, directory);
   return {
     chains: unit.chains.map((chain) =>
       chain.map((nodeId, index) => stepOf(deps, session, nodeId, index < chain.length - 1)),
     ),
-    files: [...(await materialize(deps, files, copies)), ...assets],
+    files: [...(await materialize(deps, files, directory)), ...assets],
     directory: join(directory, 'out'),
     limits: deps.limits,
     values,

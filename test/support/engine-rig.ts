@@ -122,6 +122,8 @@ export interface RigOptions {
   readonly retention?: { readonly retry?: number; readonly pause?: number; readonly result?: number };
   /** Shared with other rigs; the caller's to clean. Default: SQLite and events of this process. */
   readonly shared?: { readonly kvStore: KvStore; readonly eventBroadcaster: EventBroadcaster };
+  /** Bytes. */
+  readonly scratchMax?: number;
   /** Put something in front of a driver. */
   readonly wrapData?: (store: DataStore) => DataStore;
   readonly wrapRecords?: (store: KvStore) => KvStore;
@@ -172,8 +174,12 @@ export const engineRig = async (t: Test, options: RigOptions): Promise<Rig> => {
     uploads,
     append: uploads.append,
     storage,
-    // Services that share a directory have one folder each, as each one empties its own when it starts.
-    scratchDirectory: join(directory, 'scratch', ...(options.shared === undefined ? [] : [systemClock.newId()])),
+    scratch: {
+      // Services that share a directory have one folder each, as each one empties its own when it starts.
+      directory: join(directory, 'scratch', ...(options.shared === undefined ? [] : [systemClock.newId()])),
+      max: options.scratchMax ?? 1e9,
+      interval: 20,
+    },
     limits: { maxPixels: 1e8, maxSide: 16383 },
     defaults: { timeout: 60_000, retries: 2 },
     retention: { retry: 3_600_000, pause: 3_600_000, ...options.retention },
