@@ -9,6 +9,7 @@ import { call, download, ended, patch, startFlow } from '../support/api.ts';
 import { openEvents } from '../support/event-socket.ts';
 import { makePhoto } from '../support/photo.ts';
 import { startService } from '../support/running-service.ts';
+import { s3Settings } from '../support/s3-settings.ts';
 import { type Owner, temporaryDirectory } from '../support/temporary.ts';
 import { sampleBytes, sha256, uploadClient } from '../support/upload-client.ts';
 import { until } from '../support/wait.ts';
@@ -23,12 +24,7 @@ const skip = redis === undefined || s3 === undefined ? 'no Redis or no S3, and T
 const shared = (): Record<string, string> => ({
   REDIS_URL: redis?.url ?? '',
   REDIS_KEY_PREFIX: `test-${randomUUID()}`,
-  S3_BUCKET: 'sluice-tests',
-  S3_PREFIX: `test-${randomUUID()}`,
-  S3_ENDPOINT: s3?.endpoint ?? '',
-  S3_REGION: s3?.region ?? '',
-  S3_ACCESS_KEY_ID: s3?.accessKeyId ?? '',
-  S3_SECRET_ACCESS_KEY: s3?.secretAccessKey ?? '',
+  ...(s3 && s3Settings(s3)),
   WORKERS: '1',
 });
 

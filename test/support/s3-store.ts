@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { type S3DataStoreOptions, s3DataStore } from '../../src/drivers/data/s3/index.ts';
 import type { DataStore, Durable, Sink } from '../../src/ports/data-store.ts';
-import type { S3Server } from '../services/s3.ts';
+import type { S3Connection } from '../services/s3-server.ts';
 import type { Owner } from './temporary.ts';
 
 /** One for all tests, each with a prefix of its own. */
 export const testBucket = 'sluice-tests';
 
 /** Options of a store in which nothing is yet. */
-export const s3Options = (server: S3Server): S3DataStoreOptions & { readonly prefix: string } => ({
+export const s3Options = (server: S3Connection): S3DataStoreOptions & { readonly prefix: string } => ({
   ...server,
   bucket: testBucket,
   prefix: `test-${randomUUID()}`,
@@ -19,7 +19,7 @@ export const s3Options = (server: S3Server): S3DataStoreOptions & { readonly pre
 /** Opens a store that is closed with the test; what is in it goes with the server. */
 export const openS3 = async (
   t: Owner,
-  server: S3Server,
+  server: S3Connection,
   options: Partial<S3DataStoreOptions> = {},
 ): Promise<DataStore> => {
   const store = await s3DataStore({ ...s3Options(server), ...options });
@@ -72,7 +72,7 @@ export const patchRecord = async (
 };
 
 /** Everything that the server holds of the store: names of objects, and of multipart uploads that are open. */
-export const leftovers = async (server: S3Server, prefix: string) => {
+export const leftovers = async (server: S3Connection, prefix: string) => {
   const client = new S3Client({
     endpoint: server.endpoint,
     region: server.region,
