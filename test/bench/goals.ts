@@ -1,13 +1,14 @@
-/** What the issues want of the numbers; `flows/goals` those of flows. A goal that is missed fails nothing: timings are no test. */
+/** What the issues want of the numbers; `flows/goals` those of flows, `s3/goals` those of S3. A goal that is missed fails nothing: timings are no test. */
 import { flowGoals } from './flows/goals.ts';
 import type { RowName } from './options.ts';
+import { s3Goals } from './s3/goals.ts';
 import { cpu, type LatencyResult, middle, peak, type Results, ratio, type Sample, slowdown, speed } from './samples.ts';
 import { type ServerName, sluiceNames } from './servers.ts';
 
 export interface Goal {
   readonly text: string;
-  /** How it is written: `1.30`, `80 MiB`. */
-  readonly unit: 'x' | ' MiB';
+  /** How it is written: `1.30x`, `80 MiB`, `1`. */
+  readonly unit: 'x' | ' MiB' | '';
   readonly least?: number;
   readonly most?: number;
   /** `undefined`: what it takes was not measured. */
@@ -103,7 +104,7 @@ interface Reached {
 
 /** The goals that these results can tell of. */
 export const reachedGoals = (results: Results): readonly Reached[] =>
-  [...rowGoals, ...flowGoals, ...results.latency.map(latencyGoal)].flatMap((goal) => {
+  [...rowGoals, ...flowGoals, ...s3Goals, ...results.latency.map(latencyGoal)].flatMap((goal) => {
     const value = goal.reached(results);
     return value === undefined ? [] : [{ goal, value }];
   });
@@ -111,7 +112,7 @@ export const reachedGoals = (results: Results): readonly Reached[] =>
 const isReached = ({ goal: { least = 0, most = Number.POSITIVE_INFINITY }, value }: Reached): boolean =>
   value >= least && value <= most;
 
-const show = (value: number, { unit }: Goal): string => value.toFixed(unit === 'x' ? 2 : 0) + unit;
+const show = (value: number, { unit }: Goal): string => value.toFixed(unit === ' MiB' ? 0 : 2) + unit;
 
 export const goalColumns = {
   goal: ({ goal }: Reached) => goal.text,

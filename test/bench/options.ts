@@ -15,15 +15,20 @@ import {
   webpSizesRow,
 } from './flows/rows.ts';
 import { chunksRow, concurrentRow, largeRow, type Row, smallRow } from './rows.ts';
+import type { S3Options, S3Row } from './s3/rounds.ts';
+import { s3ServerNames } from './s3/servers.ts';
 import { type ServerName, serverNames } from './servers.ts';
 
 /** Names of `--rows`, in the order in which they run, by what `--group` calls them. */
 const groups = {
   uploads: ['large', 'chunks', 'small', 'memory', 'memory-16x', 'concurrent', 'latency'],
   flows: [...flowRowNames, 'idle-memory'],
+  s3: ['s3-large', 's3-concurrent', 's3-calls'],
 } as const;
-const groupNames = ['uploads', 'flows'] as const;
-const rowNames = [...groups.uploads, ...groups.flows] as const;
+const groupNames = ['uploads', 'flows', 's3'] as const;
+/** The other one needs an S3 server. */
+const defaultGroups = 'uploads,flows';
+const rowNames = [...groups.uploads, ...groups.flows, ...groups.s3] as const;
 type Chosen = (typeof groups)['uploads'][number];
 
 /** Those that compare the servers by speed, processor time and memory. */
@@ -38,6 +43,8 @@ export interface Options {
   readonly latency?: LatencyOptions;
   /** Left out unless one of their rows is chosen. */
   readonly flows?: FlowOptions;
+  /** Left out unless one of their rows is chosen. */
+  readonly s3?: S3Options;
 }
 
 export interface LatencyOptions {
@@ -62,6 +69,10 @@ const numbers = {
   camera: [4000, 300],
   kept: [200, 12],
   settle: [10, 1],
+  's3-size': [1024, 16],
+  's3-uploads': [20, 2],
+  's3-each': [256, 9],
+  's3-calls': [20, 2],
 } as const;
 type NumberName = keyof typeof numbers;
 
@@ -90,6 +101,7 @@ export const readOptions = (args: readonly string[]): Options => {
       ...{ rounds: text, size: text, chunked: text, uploads: text },
       ...{ memory: text, concurrent: text, requests: text, photo: text },
       ...{ flows: text, images: text, camera: text, kept: text, settle: text, group: text },
+      ...{ 's3-size': text, 's3-uploads': text, 's3-each': text, 's3-calls': text },
       ...{ rows: text, servers: text, short: { type: 'boolean' }, dir: { type: 'string', multiple: true } },
     },
   });
@@ -102,7 +114,7 @@ export const readOptions = (args: readonly string[]): Options => {
     'memory-16x': largeRow(16 * number('memory')),
     concurrent: concurrentRow(number('concurrent')),
   };
-  const names = chosen(values.rows ?? namesOf(values.group), rowNames);
+  const names = chosen(values.rows ?? namesOf(values.group ?? defaultGroups), rowNames);
   const latency = { requests: number('requests'), photo: number('photo') };
   return {
     rounds: number('rounds'),
@@ -111,18 +123,32 @@ export const readOptions = (args: readonly string[]): Options => {
     rows: names.filter(isUploads).map((id) => ({ id, row: rows[id] })),
     ...(names.includes('latency') && { latency }),
     ...(names.some(isFlows) && { flows: flowOptions(names, number) }),
+    ...(names.some(isS3) && { s3: s3Options(names, number) }),
   };
 };
 
 /** The rows of the groups. */
-const namesOf = (list: string | undefined): string =>
+const namesOf = (list: string): string =>
   chosen(list, groupNames)
     .flatMap((group) => groups[group])
     .join();
 
 type Name = (typeof rowNames)[number];
-const isUploads = (name: Name): name is RowName => name !== 'latency' && !isFlows(name);
+const isUploads = (name: Name): name is RowName => name !== 'latency' && !isFlows(name) && !isS3(name);
 const isFlows = (name: Name): boolean => groups.flows.some((one) => one === name);
+
+const isS3 = (name: Name): boolean => groups.s3.some((one) => one === name);
+
+const s3Options = (names: readonly Name[], number: (name: NumberName) => number): S3Options => {
+  const rows: readonly S3Row[] = [
+    { id: 's3-large', row: largeRow(number('s3-size')), servers: s3ServerNames },
+    { id: 's3-concurrent', row: concurrentRow(number('s3-uploads'), number('s3-each')), servers: ['sluice'] },
+  ];
+  return {
+    rows: rows.filter(({ id }) => names.includes(id)),
+    ...(names.includes('s3-calls') && { calls: number('s3-calls') }),
+  };
+};
 
 const flowOptions = (names: readonly Name[], number: (name: NumberName) => number): FlowOptions => {
   const photo = photoOf(number('camera'));

@@ -2,25 +2,16 @@
 import { fileSystemOf } from './file-system.ts';
 import { addFlowRound, emptyFlows } from './flows/rounds.ts';
 import { latencyRequests, measureLatency } from './latency.ts';
+import { measureRow } from './measure.ts';
 import type { LatencyOptions, Options } from './options.ts';
-import type { Row } from './rows.ts';
+import { addS3Round, emptyS3 } from './s3/rounds.ts';
 import type { LatencySample, Results, Sample } from './samples.ts';
 import { type ServerName, sluiceNames, withServer } from './servers.ts';
-import { cpuSeconds, idle, peakMemory } from './usage.ts';
-
-const measureRow = (row: Row, name: ServerName, directory: string): Promise<Sample> =>
-  withServer(name, directory, async (server) => {
-    const { pid } = server;
-    await row.warmUp(server);
-    await idle(pid);
-    const before = cpuSeconds(pid);
-    const seconds = await row.work(server);
-    return { speed: row.amount / seconds, cpu: (cpuSeconds(pid) - before) / row.times, peak: peakMemory(pid) };
-  });
 
 /** Each measurement adds to the lists of samples. */
-const emptyResults = ({ rows, servers, latency, flows }: Options, directory: string) => ({
+const emptyResults = ({ rows, servers, latency, flows, s3 }: Options, directory: string) => ({
   ...emptyFlows(flows),
+  ...emptyS3(s3),
   directory,
   fileSystem: fileSystemOf(directory),
   rows: rows.map((one) => ({ ...one, samples: emptySamples() })),
@@ -41,7 +32,7 @@ const addRow = async (results: readonly Growing[], index: number, servers: reado
   for (const { directory, fileSystem, rows } of results) {
     const { row, samples } = rows[index]!;
     for (const server of servers) {
-      const sample = await measureRow(row, server, directory);
+      const sample = await withServer(server, directory, (running) => measureRow(row, running));
       samples[server].push(sample);
       say(`${row.name}, ${fileSystem}: ${server} ${sample.speed.toFixed(0)} ${row.unit}`);
     }
@@ -64,15 +55,17 @@ const addLatency = async (
 
 /** One result for each directory. */
 export const runRounds = async (options: Options): Promise<readonly Results[]> => {
-  const { rounds, rows, latency, flows, directories } = options;
+  const { rounds, rows, latency, flows, s3, directories } = options;
   const results = directories.map((directory) => emptyResults(options, directory));
   for (let round = 0; round < rounds; round += 1) {
     const servers = round % 2 === 0 ? options.servers : options.servers.toReversed();
     say(`round ${round + 1} of ${rounds}`);
     for (const index of rows.keys()) await addRow(results, index, servers);
     if (latency !== undefined) await addLatency(results, latency, servers);
-    if (flows === undefined) continue;
-    for (const result of results) await addFlowRound(result, result.directory, flows, round, say);
+    for (const result of results) {
+      if (flows !== undefined) await addFlowRound(result, result.directory, flows, round, say);
+      if (s3 !== undefined) await addS3Round(result, result.directory, s3, round, say);
+    }
   }
   return results;
 };

@@ -106,9 +106,9 @@ export const smallRow = (uploads: number): Row => ({
   work: (server) => manySmall(server, uploads),
 });
 
-const atOnce = (server: Server, uploads: number): Promise<number> =>
+/** `size`: bytes of each. */
+const atOnce = (server: Server, uploads: number, size: number): Promise<number> =>
   withConnections(server, uploads, async (open) => {
-    const size = chunkSize * mebibyte;
     const create = server.requests.create(size);
     const created = await Promise.all(open.map((connection) => connection.request(create)));
     const append = (connection: Connection, index: number) =>
@@ -116,9 +116,10 @@ const atOnce = (server: Server, uploads: number): Promise<number> =>
     return seconds(() => Promise.all(open.map(append)));
   });
 
-export const concurrentRow = (uploads: number): Row => ({
-  ...inMebibytes(uploads * chunkSize),
-  name: `${uploads} uploads of ${chunkSize} MiB at once`,
-  warmUp: (server) => atOnce(server, Math.min(uploads, 4)),
-  work: (server) => atOnce(server, uploads),
+/** `size`: MiB of each. */
+export const concurrentRow = (uploads: number, size: number = chunkSize): Row => ({
+  ...inMebibytes(uploads * size),
+  name: `${uploads} uploads of ${size} MiB at once`,
+  warmUp: (server) => atOnce(server, Math.min(uploads, 4), chunkSize * mebibyte),
+  work: (server) => atOnce(server, uploads, size * mebibyte),
 });

@@ -1,45 +1,8 @@
 /** The benchmark itself: that it runs and says all that it shall, nothing about speed. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { temporaryDirectory } from '../support/temporary.ts';
-
-const program = fileURLToPath(new URL('run.ts', import.meta.url));
-
-const bench = async (...args: readonly string[]) => {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: child.exitCode, output, errors };
-};
-
-/** The tables of Markdown, as lines of cells, without the rules below their heads. */
-const tablesOf = (output: string): readonly (readonly (readonly string[])[])[] =>
-  output
-    .split('\n\n')
-    .filter((block) => block.startsWith('|'))
-    .map((block) =>
-      block
-        .split('\n')
-        .filter((line) => /^\|[^-]/.test(line))
-        .map((line) =>
-          line
-            .split('|')
-            .slice(1, -1)
-            .map((cell) => cell.trim()),
-        ),
-    );
-
-/** That each cell but the first of each line holds a number above 0. */
-const checkNumbers = (t: Test, [head = [], ...lines]: readonly (readonly string[])[]) => {
-  for (const [name = '', ...cells] of lines) {
-    t.equal(cells.length, head.length - 1, name);
-    for (const [index, cell] of cells.entries())
-      t.ok(Number.parseFloat(cell) > 0, `${name}, ${head[index + 1]}: ${cell}`);
-  }
-};
+import { bench, checkNumbers, tablesOf } from './printed.ts';
 
 void t.test('every server fills every column with a number above 0, and the goals follow', async (t) => {
   const directory = await temporaryDirectory(t);
@@ -119,5 +82,5 @@ void t.test('what is not a number above 0, or no name of a row, is refused', asy
   t.match(names.errors, /huge is none of large, chunks/);
   const groups = await bench('--group', 'downloads');
   t.equal(groups.code, 1);
-  t.match(groups.errors, /downloads is none of uploads, flows/);
+  t.match(groups.errors, /downloads is none of uploads, flows, s3/);
 });

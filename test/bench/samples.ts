@@ -2,6 +2,7 @@
 import type { FlowResults } from './flows/rounds.ts';
 import type { RowName } from './options.ts';
 import type { Row } from './rows.ts';
+import type { S3Results } from './s3/rounds.ts';
 import type { ServerName } from './servers.ts';
 
 /** One run of one row on one server. */
@@ -44,7 +45,7 @@ export interface LatencyResult {
 }
 
 /** Of one directory. */
-export interface Results extends FlowResults {
+export interface Results extends FlowResults, S3Results {
   readonly directory: string;
   readonly fileSystem: string;
   readonly rows: readonly RowResult[];

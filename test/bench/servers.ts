@@ -21,10 +21,18 @@ export const sluiceNames = ['full', 'process'] as const;
 export const serverNames = ['floor', 'tus', ...sluiceNames] as const;
 export type ServerName = (typeof serverNames)[number];
 
-/** A program that takes its directory and prints its address. */
-const startProgram = async (file: string, directory: string, protocol: (url: URL) => Requests): Promise<Server> => {
+/** A program of this folder that takes its directory, and settings from the environment, and prints its address. */
+export const startProgram = async (
+  file: string,
+  directory: string,
+  protocol: (url: URL) => Requests,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> => {
   const program = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [program, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, directory], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   const [address] = await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), exited]);
   const url = String(address).trim();
@@ -39,9 +47,9 @@ const startProgram = async (file: string, directory: string, protocol: (url: URL
   };
 };
 
-/** Sluice with its defaults. The log is off, as the floor writes none. */
-const startSluice = async (directory: string, durability: string): Promise<Server> => {
-  const service = await startService({ DATA_DIR: directory, DURABILITY: durability });
+/** Sluice with its defaults but for these settings. The log is off, as the floor writes none. */
+export const startSluice = async (env: Readonly<Record<string, string>>): Promise<Server> => {
+  const service = await startService(env);
   const url = `${service.url}/api/upload`;
   return { pid: service.pid, url, requests: nativeRequests(new URL(url)), stop: () => service.stop() };
 };
@@ -49,7 +57,7 @@ const startSluice = async (directory: string, durability: string): Promise<Serve
 const start = (name: ServerName, directory: string): Promise<Server> => {
   if (name === 'floor') return startProgram('floor.ts', directory, nativeRequests);
   if (name === 'tus') return startProgram('tus-server.ts', directory, tusRequests);
-  return startSluice(directory, name);
+  return startSluice({ DATA_DIR: directory, DURABILITY: name });
 };
 
 /** Runs `work` with a directory that is made below `parent` and removed when it is done. */

@@ -2,6 +2,7 @@
 
 import type { MemorySample } from './flows/memory.ts';
 import type { FlowResult } from './flows/rounds.ts';
+import type { S3Result } from './s3/rounds.ts';
 import {
   cpu,
   type LatencyResult,
@@ -84,6 +85,22 @@ export const flowColumns = (all: readonly FlowResult[]): Columns<FlowResult> => 
     'a second': ({ row, samples }) => `${middle(samples, speed).toFixed(2)} ${row.unit}`,
     'to the first': toFirst(speed),
     'CPU ms each': ({ samples }) => (1000 * middle(samples, cpu)).toFixed(2),
+    'CPU to the first': toFirst(cpu),
+    'peak MiB': ({ samples }) => middle(samples, peak).toFixed(0),
+  };
+};
+
+/** Each server of each row over S3; ratios are to the first of the row, which is among `all`. */
+export const s3Columns = (all: readonly S3Result[]): Columns<S3Result> => {
+  const toFirst =
+    (measure: Measure) =>
+    ({ row, samples }: S3Result) =>
+      times(ratio(samples, all.find((one) => one.row === row)?.samples ?? samples, measure));
+  return {
+    'over S3': ({ row, server }) => `${row.id}: ${row.row.name}; ${server}`,
+    'a second': ({ samples }) => `${middle(samples, speed).toFixed(0)} MiB`,
+    'to the first': toFirst(speed),
+    'CPU s a GiB': ({ samples }) => middle(samples, cpu).toFixed(2),
     'CPU to the first': toFirst(cpu),
     'peak MiB': ({ samples }) => middle(samples, peak).toFixed(0),
   };
