@@ -119,7 +119,8 @@ export class Ledger {
   }
 
   #state(): State {
-    const state = { parts: this.#parts, tails: this.#tails, old: this.#old, next: this.#next };
+    // A copy: what a record holds must not grow with what comes after it was taken.
+    const state = { parts: [...this.#parts], tails: this.#tails, old: this.#old, next: this.#next };
     return this.#uploadId === undefined ? state : { ...state, uploadId: this.#uploadId };
   }
 

@@ -177,6 +177,19 @@ t.test(
   },
 );
 
+t.test('what a sink has said is durable stays as it said it', { skip }, async (t) => {
+  const store = await openS3(t, there);
+  const sink = await store.append('uploads/x', { offset: 0 });
+  await pour(sink, randomBytes(9 * mebibyte));
+  await until(async () => (await sink.sync()).offset === 8 * mebibyte);
+  const durable = await sink.sync();
+  const said = JSON.stringify(durable);
+  await pour(sink, randomBytes(9 * mebibyte));
+  await until(async () => (await sink.sync()).offset === 16 * mebibyte);
+  t.equal(JSON.stringify(durable), said, 'a record that holds it may be written later');
+  await sink.close();
+});
+
 t.test('a record that is another writer’s by now stops this one', { skip }, async (t) => {
   const store = await openS3(t, there);
   const changed = Object.assign(new Error('changed'), { code: 'INVALID_OFFSET' });
