@@ -1,11 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import type { HttpServices } from '../src/http/context.ts';
 import {
   type Adapter,
   createService,
+  type DataStore,
   defineFlow,
   fastifyAdapter,
   inputNode,
@@ -22,6 +24,7 @@ import { flipPlugin, writePlugin } from './support/plugin.ts';
 import { clean, freshAddress, skip } from './support/redis.ts';
 import { temporaryDirectory } from './support/temporary.ts';
 import { uploadClient } from './support/upload-client.ts';
+import { until } from './support/wait.ts';
 
 const flow = defineFlow({
   flowId: 'small',
@@ -52,6 +55,26 @@ t.test('a missing option is named', async (t) => {
   await t.rejects(createService(twice), { name: 'TypeError', message: /"default"/ });
   const broken = { ...flow, edges: [{ source: 'photo', target: 'nowhere' }] };
   await t.rejects(createService({ ...options, flows: { small: broken } }), { message: /nowhere/ });
+});
+
+t.test('every storage is swept once an hour, and closed with the service', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const [options, { dataStore: other }] = [await optionsIn(t), await optionsIn(t)];
+  const seen: string[] = [];
+  const watched = (id: string, store: DataStore): DataStore => ({
+    ...store,
+    sweep: async () => void seen.push(`swept ${id}`),
+    close: async () => void seen.push(`closed ${id}`),
+  });
+  const storages = { other: watched('other', other) };
+  const service = await createService({ ...options, dataStore: watched('default', options.dataStore), storages });
+  mock.timers.tick(3_599_999);
+  t.strictSame(seen, []);
+  mock.timers.tick(1);
+  await until(() => seen.length === 2);
+  await service.dispose();
+  t.strictSame(seen.toSorted(), ['closed default', 'closed other', 'swept default', 'swept other']);
 });
 
 t.test('plugins bring kinds of the host, and what is wrong with one is told', async (t) => {
