@@ -45,6 +45,9 @@ const optionsOf = (address: RedisAddress): RedisOptions => {
           sentinels: [...address.sentinels],
           name: address.sentinelName ?? 'mymaster',
           ...(address.sentinelPassword === undefined ? {} : { sentinelPassword: address.sentinelPassword }),
+          // A master that was replaced takes writes, which will be lost, until it hears of it. Sentinels tell at once.
+          failoverDetector: true,
+          sentinelReconnectStrategy: retryStrategy,
           enableTLSForSentinelMode: secure,
           ...(secure ? { sentinelTLS: address.tls ?? {} } : {}),
         }),
