@@ -55,7 +55,10 @@ export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStor
     get: (collection, id) => run(() => records.get(collection, id)),
     commit: async (change) => {
       const write = records.toWrite(change);
-      return run(() => records.commit(write));
+      return run(() => records.commit(write)).catch((error) => {
+        if (change.collection === 'uploads') owners.doubt(change.id);
+        throw error;
+      });
     },
     remove: (collection, id, expectedVersion) => run(() => records.remove(collection, id, expectedVersion)),
     events: (collection, id, after) => run(() => records.events(collection, id, after)),

@@ -24,6 +24,11 @@ export interface RedisOwnersOptions {
 }
 
 export interface RedisOwners extends Owners {
+  /**
+   * A write of the record of this upload was not answered, and may yet come. Who owns it here will go without a word:
+   * then whoever is next raises the version, and it comes too late.
+   */
+  doubt(id: string): void;
   /** Resolves once this replica can be told. */
   readonly opened: Promise<void>;
   /** Renews nothing any more and hears nothing; what is still owned lapses. */
@@ -36,6 +41,7 @@ export const redisOwners = ({ address, client, record }: RedisOwnersOptions): Re
   const name = `${prefix}:owners:${replica}`;
   const leases = createLeases({ client, prefix, channel: name, record });
   const held = new Map<string, Held>();
+  const doubted = new WeakSet<Held>();
   const waiters = createWaiters();
   const channel = openChannel(address, name, (message) => tell(message, held, waiters));
   const timer = setInterval(() => void renew(held, leases), lease / 3);
@@ -48,7 +54,7 @@ export const redisOwners = ({ address, client, record }: RedisOwnersOptions): Re
   const release = async (one: Held): Promise<void> => {
     if (held.get(one.id) === one) held.delete(one.id);
     // When Redis cannot be told, the lease lapses.
-    await leases.release(one).catch(() => {});
+    if (!doubted.has(one)) await leases.release(one).catch(() => {});
   };
 
   return {
@@ -74,6 +80,10 @@ export const redisOwners = ({ address, client, record }: RedisOwnersOptions): Re
       if (ask === 'now') one.stop('displaced');
       one.await(who, waitMs);
       return within(one.released, waitMs).finally(() => one.await(who, 0));
+    },
+    doubt: (id) => {
+      const one = held.get(id);
+      if (one !== undefined) doubted.add(one);
     },
     drain: async () => {
       draining = true;

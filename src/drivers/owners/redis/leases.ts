@@ -21,7 +21,7 @@ type Scripts = Record<'sluiceTake' | 'sluiceRenew' | 'sluiceAsk' | 'sluiceReleas
 const define = (client: Redis): Redis & Scripts => {
   client.defineCommand('sluiceTake', { lua: script('owners/redis/take.lua'), numberOfKeys: 2 });
   client.defineCommand('sluiceRenew', { lua: script('owners/redis/renew.lua') });
-  client.defineCommand('sluiceAsk', { lua: script('owners/redis/ask.lua'), numberOfKeys: 1 });
+  client.defineCommand('sluiceAsk', { lua: script('owners/redis/ask.lua'), numberOfKeys: 2 });
   client.defineCommand('sluiceRelease', { lua: script('owners/redis/release.lua'), numberOfKeys: 1 });
   return client as Redis & Scripts;
 };
@@ -53,7 +53,8 @@ export const createLeases = ({ client: connection, prefix, channel, record }: Le
     /** Tells the owner; for how long its lease still holds, milliseconds, 0 when there is none. */
     ask: async (message: Message & { readonly type: 'ask' }): Promise<number> => {
       const ask = message.ask === 'now' ? 'now' : '';
-      return Number(await run(() => client.sluiceAsk(keyOf(message.id), channel, encode(message), ask, afterlife)));
+      const keys = [keyOf(message.id), record(message.id)];
+      return Number(await run(() => client.sluiceAsk(...keys, channel, encode(message), ask, afterlife)));
     },
     release: async ({ id, token }: Claim): Promise<void> => {
       await run(() => client.sluiceRelease(keyOf(id), token, encode({ type: 'freed', id })));

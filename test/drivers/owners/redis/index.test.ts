@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { redisKvStore } from '../../../../src/drivers/kv/redis/index.ts';
 import { testOwners } from '../../../conformance/owners.ts';
+import { startFaultProxy } from '../../../faults/proxy.ts';
 import { clean, freshAddress, skip } from '../../../support/redis.ts';
 import { sampleUpload } from '../../../support/sample-records.ts';
 import { quiet, until } from '../../../support/wait.ts';
@@ -75,6 +76,44 @@ void t.test(
     t.ok(owner !== undefined && waited > 1000 && waited < 3500, `after ${Math.round(waited)} ms`);
     t.equal(await peer.commit({ ...upload, expectedVersion: version }), undefined, 'at the version of the dead owner');
     t.equal(await peer.commit({ ...upload, expectedVersion: version + 1 }), version + 2);
+  },
+);
+
+void t.test('who only asks for what a dead owner holds is told nothing that it could change', { skip }, async (t) => {
+  const { store, peer } = await pairOf(t);
+  await store.commit({ ...upload, expectedVersion: 0 });
+  await store.owners().take('a');
+  await store.close();
+  t.equal(await peer.owners().free('a', { ask: 'now', waitMs: 5000 }), true);
+  t.equal((await peer.get('uploads', 'a'))?.version, 2);
+  t.equal(await peer.commit({ ...upload, expectedVersion: 1 }), undefined, 'at the version of the dead owner');
+});
+
+void t.test(
+  'an owner whose commit was not answered goes without a word: the commit may yet come',
+  { skip },
+  async (t) => {
+    const { address, peer } = await pairOf(t);
+    const proxy = await startFaultProxy(t, address.url);
+    const store = await redisKvStore({ ...address, url: proxy.url });
+    t.teardown(() => store.close());
+    await store.commit({ ...upload, expectedVersion: 0 });
+    const owner = await store.owners().take('a');
+    proxy.set({ after: 0, by: 'silence' });
+    await t.rejects(store.commit({ ...upload, expectedVersion: 1 }), { code: 'UNAVAILABLE' });
+    const freed = peer.owners().free('a', { ask: 'now', waitMs: 5000 });
+    owner?.release();
+    t.equal(await freed, true);
+    t.equal((await peer.get('uploads', 'a'))?.version, 2);
+    proxy.set({});
+    await until(() =>
+      store.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
+    t.equal((await peer.get('uploads', 'a'))?.version, 2, 'what was on its way comes too late');
+    t.ok(await store.owners().take('a'));
   },
 );
 
