@@ -7,10 +7,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeGatedKind } from '../support/gated-kind.ts';
 import { dice } from '../support/random.ts';
-import { type Replicas, type Surroundings, startReplicas } from '../support/replicas.ts';
+import { type Surroundings, startReplicas } from '../support/replicas.ts';
 import { type Owner, temporaryDirectory } from '../support/temporary.ts';
+import { requireCalm } from './calm.ts';
 import { type Lane, playRound, requireStories } from './replica-round.ts';
-import { Wrong } from './transfer.ts';
 
 export interface ReplicaLoopOptions {
   readonly rounds: number;
@@ -80,11 +80,4 @@ const openLane = async (owner: Owner, surroundings: Surroundings): Promise<Lane>
   // One that stands still hears of no other signal.
   owner.teardown(async () => void (await replicas.stop('SIGKILL')));
   return { replicas, gated };
-};
-
-/** A replica that is lost is no reason for the others to log a mistake; a busy machine may be one to miss an answer. */
-const requireCalm = ({ all }: Replicas): void => {
-  const lines = all.flatMap(({ output }) => output().split('\n'));
-  const wrong = lines.filter((line) => /"level":"(error|fatal)"/.test(line) && !line.includes('"code":"UNAVAILABLE"'));
-  if (wrong.length > 0) throw new Wrong(wrong.join('\n'));
 };

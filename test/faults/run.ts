@@ -6,13 +6,18 @@
  *   replicas   one of two replicas is killed or stands still (`replica-loop.ts`)
  *     --rounds 20   how many times
  *     --lanes 2     pairs of replicas at the same time
+ *   redis      the Redis of two replicas is killed, silent or cut off, under load (`redis-loop.ts`)
+ *     --rounds 20   how many times
  *
  *   --seed <n>      what decides sizes and instants; printed, so that a failure can be looked at again
  */
 import { parseArgs } from 'node:util';
+import { findNginx } from '../services/nginx.ts';
+import { findRedis } from '../services/redis.ts';
 import { findSurroundings } from '../support/replicas.ts';
 import type { Owner } from '../support/temporary.ts';
 import { runKillLoop } from './kill-loop.ts';
+import { runRedisLoop } from './redis-loop.ts';
 import { runReplicaLoop } from './replica-loop.ts';
 
 type Numbers = Readonly<Record<string, number>>;
@@ -42,7 +47,18 @@ const replicas: Command = {
   },
 };
 
-const commands: Readonly<Record<string, Command>> = { kill, replicas };
+const redis: Command = {
+  options: { rounds: 20 },
+  async run(owner, { rounds = 0, seed = 0 }) {
+    const [program, nginx] = [findRedis(), findNginx()];
+    if (program === undefined || nginx === undefined) throw new Error('Redis or nginx is missing');
+    const result = await runRedisLoop(owner, { rounds, seed, redis: program, nginx });
+    const { completed, jobs, refused, recovery } = result;
+    return `${rounds} outages, ${refused} requests refused: ${completed.length} uploads whole, ${jobs.length} jobs done, served again after ${(recovery / 1000).toFixed(1)} s at most`;
+  },
+};
+
+const commands: Readonly<Record<string, Command>> = { kill, replicas, redis };
 
 const readCommand = (): { readonly name: string; readonly options: Numbers; readonly command: Command } => {
   const [name = '', ...args] = process.argv.slice(2);

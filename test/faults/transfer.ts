@@ -5,6 +5,20 @@ import { sha256, type UploadClient, uploadClient } from '../support/upload-clien
 /** What no kill explains. */
 export class Wrong extends Error {}
 
+/** The service has said that it cannot answer now, in the documented way: what has become of the request is unknown. */
+export class Unavailable extends Error {}
+
+/** `wanted`, or an error; `is`: what was asked. */
+export const requireStatus = (
+  is: string,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  wanted: number[],
+): void => {
+  if (wanted.includes(status)) return;
+  if (status === 503 && Number(headers.get('retry-after')) >= 1) throw new Unavailable(is);
+  throw new Wrong(`${is} answers ${status}`);
+};
+
 export interface Transfer {
   readonly content: Buffer;
   /** It sends `Upload-Offset`; without, a piece counts whole or not at all. */
@@ -40,8 +54,8 @@ export const anyTransfer = (random: Random, contentOf: (length: number) => Buffe
 };
 
 /**
- * The next request or two of the client; how the upload has ended, if it has. Rejects with `Wrong`, or with an error of
- * the network: then the same is to be called again with the address of the next life.
+ * The next request or two of the client; how the upload has ended, if it has. Rejects with `Wrong`, or with `Unavailable`
+ * or an error of the network: then the same is to be called again, with the address of the next life if there is one.
  */
 export const advance = async (
   url: string,
@@ -50,19 +64,28 @@ export const advance = async (
 ): Promise<'completed' | 'deleted' | undefined> => {
   const uploads = uploadClient(url);
   const { content } = transfer;
-  transfer.id ??= (await uploads.create({ fileName: 'a.bin', size: content.length })).id;
+  transfer.id ??= await create(uploads, content.length);
   if (transfer.acknowledged >= transfer.deletedAt) return remove(uploads, transfer, transfer.id, random);
   const offset = await askOffset(uploads, transfer, transfer.id);
   transfer.acknowledged = offset;
   if (offset < content.length || content.length === 0) await sendPiece(uploads, transfer, transfer.id, random);
   if (transfer.acknowledged < content.length || transfer.acknowledged >= transfer.deletedAt) return undefined;
-  if (sha256(await uploads.download(transfer.id)) !== sha256(content)) throw new Wrong('the file has other bytes');
+  const response = await fetch(`${url}/api/files/${transfer.id}`);
+  requireStatus('GET', response, [200]);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (sha256(bytes) !== sha256(content)) throw new Wrong('the file has other bytes');
   return 'completed';
+};
+
+const create = async (uploads: UploadClient, size: number): Promise<string> => {
+  const response = await uploads.post({ fileName: 'a.bin', size });
+  requireStatus('POST', response, [201]);
+  return ((await response.json()) as { id: string }).id;
 };
 
 const askOffset = async (uploads: UploadClient, transfer: Transfer, id: string): Promise<number> => {
   const response = await uploads.head(id);
-  if (response.status !== 200) throw new Wrong(`HEAD answers ${response.status}`);
+  requireStatus('HEAD', response, [200]);
   const offset = Number(response.headers.get('upload-offset'));
   const { acknowledged, sent, withOffset } = transfer;
   if (offset < acknowledged) throw new Wrong(`${acknowledged} bytes are acknowledged, the offset is ${offset}`);
@@ -82,15 +105,14 @@ const sendPiece = async (uploads: UploadClient, transfer: Transfer, id: string, 
   const offset = withOffset ? acknowledged : undefined;
   // Nothing is sent the quick way only: there is no body to wait for.
   const send = random() < 0.5 && piece.length > 0 ? sendSlowly : sendAtOnce;
-  const status = await send(uploads, id, piece, offset);
-  if (status !== 200) throw new Wrong(`PATCH answers ${status}`);
+  requireStatus('PATCH', await send(uploads, id, piece, offset), [200]);
   transfer.acknowledged = transfer.sent;
 };
 
 const sendAtOnce = async (uploads: UploadClient, id: string, piece: Buffer, offset: number | undefined) => {
   const response = await uploads.patch(id, piece, { offset });
   await response.arrayBuffer();
-  return response.status;
+  return response;
 };
 
 /** About 8 MiB a second, so that many kills find a body on its way. */
@@ -101,9 +123,9 @@ const sendSlowly = async (uploads: UploadClient, id: string, piece: Buffer, offs
     await http.send(piece.subarray(at, at + mebibyte / 8));
     await sleep(15);
   }
-  const { status } = await http.response();
+  const { status, headers: answered } = await http.response();
   http.cut();
-  return status;
+  return { status, headers: new Headers(answered) };
 };
 
 /** Deletes the upload, sometimes under a PATCH that is running, and makes sure that it is gone. */
@@ -112,10 +134,8 @@ const remove = async (uploads: UploadClient, transfer: Transfer, id: string, ran
   const rest = content.subarray(acknowledged);
   // What becomes of it is not asked: it may be first, or too late, or cut off.
   if (random() < 0.5) void uploads.patch(id, rest, { offset: acknowledged }).catch(() => undefined);
-  const { status } = await uploads.remove(id);
-  // Gone already when a kill has taken the answer to an earlier try.
-  if (![204, 404, 410].includes(status)) throw new Wrong(`DELETE answers ${status}`);
-  const gone = await uploads.head(id);
-  if (gone.status !== 404 && gone.status !== 410) throw new Wrong(`HEAD answers ${gone.status} after DELETE`);
+  // Gone already when the answer to an earlier try was lost.
+  requireStatus('DELETE', await uploads.remove(id), [204, 404, 410]);
+  requireStatus('HEAD after DELETE', await uploads.head(id), [404, 410]);
   return 'deleted';
 };
