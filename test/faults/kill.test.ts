@@ -17,5 +17,5 @@ void t.test('forty kills lose nothing and leave nothing behind', async (t) => {
 
 void t.test('what is not a number, or not a command, is refused', async (t) => {
   t.match(await faults('kill', '--kills', 'many'), { code: 1, errors: /many is not a number/ });
-  t.match(await faults('stop'), { code: 1, errors: /The command is one of: kill, replicas, redis/ });
+  t.match(await faults('stop'), { code: 1, errors: /The command is one of: kill, replicas, redis, s3/ });
 });

@@ -5,9 +5,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { S3Connection } from '../services/s3-server.ts';
 import { writeGatedKind } from '../support/gated-kind.ts';
 import { dice } from '../support/random.ts';
 import { type Surroundings, startReplicas } from '../support/replicas.ts';
+import { s3Settings } from '../support/s3-settings.ts';
 import { type Owner, temporaryDirectory } from '../support/temporary.ts';
 import { requireCalm } from './calm.ts';
 import { type Lane, playRound, requireStories } from './replica-round.ts';
@@ -17,6 +19,8 @@ export interface ReplicaLoopOptions {
   /** Pairs of replicas that go through rounds at the same time. */
   readonly lanes: number;
   readonly seed: number;
+  /** Where the files are; default: in a directory that the replicas share. */
+  readonly s3?: S3Connection | undefined;
 }
 
 export interface ReplicaLoopResult {
@@ -47,11 +51,11 @@ const flow = {
 export const runReplicaLoop = async (
   owner: Owner,
   surroundings: Surroundings,
-  { rounds, lanes, seed }: ReplicaLoopOptions,
+  { rounds, lanes, seed, s3 }: ReplicaLoopOptions,
 ): Promise<ReplicaLoopResult> => {
   let [next, kills, stops, takeover] = [0, 0, 0, 0];
   const playLane = async (): Promise<void> => {
-    const lane = await openLane(owner, surroundings);
+    const lane = await openLane(owner, surroundings, s3);
     const jobs: string[] = [];
     while (next < rounds) {
       const number = next;
@@ -71,11 +75,11 @@ export const runReplicaLoop = async (
   return { kills, stops, takeover };
 };
 
-const openLane = async (owner: Owner, surroundings: Surroundings): Promise<Lane> => {
+const openLane = async (owner: Owner, surroundings: Surroundings, s3?: S3Connection): Promise<Lane> => {
   const [data, flows] = [await temporaryDirectory(owner), await temporaryDirectory(owner)];
   await writeFile(join(flows, 'gated.json'), JSON.stringify(flow));
   const gated = await writeGatedKind(owner);
-  const env = { DATA_DIR: data, FLOWS_DIR: flows, PLUGINS: gated.plugin, WORKERS: '1' };
+  const env = { DATA_DIR: data, FLOWS_DIR: flows, PLUGINS: gated.plugin, WORKERS: '1', ...(s3 && s3Settings(s3)) };
   const replicas = await startReplicas(surroundings, { count: 2, env });
   // One that stands still hears of no other signal.
   owner.teardown(async () => void (await replicas.stop('SIGKILL')));

@@ -6,19 +6,25 @@
  *   replicas   one of two replicas is killed or stands still (`replica-loop.ts`)
  *     --rounds 20   how many times
  *     --lanes 2     pairs of replicas at the same time
+ *     --s3 0        1: with their files in S3
  *   redis      the Redis of two replicas is killed, silent or cut off, under load (`redis-loop.ts`)
  *     --rounds 20   how many times
+ *   s3         the S3 of two replicas refuses, breaks off or says 200 for an error, under load (`s3-loop.ts`)
+ *     --rounds 18   how many times
  *
  *   --seed <n>      what decides sizes and instants; printed, so that a failure can be looked at again
  */
 import { parseArgs } from 'node:util';
 import { findNginx } from '../services/nginx.ts';
 import { findRedis } from '../services/redis.ts';
-import { findSurroundings } from '../support/replicas.ts';
+import { type S3Connection, startS3Server } from '../services/s3-server.ts';
+import { findSurroundings, type Surroundings } from '../support/replicas.ts';
 import type { Owner } from '../support/temporary.ts';
 import { runKillLoop } from './kill-loop.ts';
+import type { OutageResult } from './outages.ts';
 import { runRedisLoop } from './redis-loop.ts';
 import { runReplicaLoop } from './replica-loop.ts';
+import { runS3Loop } from './s3-loop.ts';
 
 type Numbers = Readonly<Record<string, number>>;
 
@@ -37,28 +43,51 @@ const kill: Command = {
   },
 };
 
+const needed = <T>(found: T | undefined, name: string): T => {
+  if (found === undefined) throw new Error(`${name} is missing`);
+  return found;
+};
+
+const needSurroundings = async (owner: Owner): Promise<Surroundings> =>
+  needed(await findSurroundings(owner), 'Redis or nginx');
+
+const needS3 = async (owner: Owner): Promise<S3Connection> => {
+  const server = needed(await startS3Server(), 'S3');
+  owner.teardown(server.stop);
+  return server;
+};
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
 const replicas: Command = {
-  options: { rounds: 20, lanes: 2 },
-  async run(owner, { rounds = 0, lanes = 0, seed = 0 }) {
-    const surroundings = await findSurroundings(owner);
-    if (surroundings === undefined) throw new Error('Redis or nginx is missing');
-    const { kills, stops, takeover } = await runReplicaLoop(owner, surroundings, { rounds, lanes, seed });
-    return `${kills} kills, ${stops} standstills: uploads whole, jobs done once, taken over after ${(takeover / 1000).toFixed(1)} s at most`;
+  options: { rounds: 20, lanes: 2, s3: 0 },
+  async run(owner, { rounds = 0, lanes = 0, seed = 0, s3 = 0 }) {
+    const files = s3 === 0 ? undefined : await needS3(owner);
+    const result = await runReplicaLoop(owner, await needSurroundings(owner), { rounds, lanes, seed, s3: files });
+    return `${result.kills} kills, ${result.stops} standstills: uploads whole, jobs done once, taken over after ${inSeconds(result.takeover)} at most`;
   },
 };
+
+const tellOutages = (rounds: number, { completed, jobs, refused, recovery }: OutageResult): string =>
+  `${rounds} outages, ${refused} requests refused: ${completed.length} uploads whole, ${jobs.length} jobs done, served again after ${inSeconds(recovery)} at most`;
 
 const redis: Command = {
   options: { rounds: 20 },
   async run(owner, { rounds = 0, seed = 0 }) {
-    const [program, nginx] = [findRedis(), findNginx()];
-    if (program === undefined || nginx === undefined) throw new Error('Redis or nginx is missing');
-    const result = await runRedisLoop(owner, { rounds, seed, redis: program, nginx });
-    const { completed, jobs, refused, recovery } = result;
-    return `${rounds} outages, ${refused} requests refused: ${completed.length} uploads whole, ${jobs.length} jobs done, served again after ${(recovery / 1000).toFixed(1)} s at most`;
+    const programs = { redis: needed(findRedis(), 'Redis'), nginx: needed(findNginx(), 'nginx') };
+    return tellOutages(rounds, await runRedisLoop(owner, { rounds, seed, ...programs }));
   },
 };
 
-const commands: Readonly<Record<string, Command>> = { kill, replicas, redis };
+const s3: Command = {
+  options: { rounds: 18 },
+  async run(owner, { rounds = 0, seed = 0 }) {
+    const around = { ...(await needSurroundings(owner)), s3: await needS3(owner) };
+    return tellOutages(rounds, await runS3Loop(owner, { rounds, seed, ...around }));
+  },
+};
+
+const commands: Readonly<Record<string, Command>> = { kill, replicas, redis, s3 };
 
 const readCommand = (): { readonly name: string; readonly options: Numbers; readonly command: Command } => {
   const [name = '', ...args] = process.argv.slice(2);
