@@ -1,8 +1,9 @@
 import { ServiceError } from '../domain/errors.ts';
 import { findTask } from '../domain/job.ts';
 import type { UploadRecord } from '../domain/upload.ts';
+import { definitionOf } from './definitions.ts';
 import { maxFilesOf, requireAccepted } from './inputs.ts';
-import { definitionOf, type EngineDeps, findJob, type InputUpload } from './records.ts';
+import { type EngineDeps, findJob, type InputUpload } from './records.ts';
 import { attachUpload } from './resume.ts';
 
 /**

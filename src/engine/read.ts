@@ -4,7 +4,8 @@ import type { JobOutput, JobRecord } from '../domain/job.ts';
 import { mayRead, type Reader } from '../domain/reader.ts';
 import type { UploadRecord } from '../domain/upload.ts';
 import type { DataStore } from '../ports/data-store.ts';
-import { definitionOf, type EngineDeps, findFlow, findJob } from './records.ts';
+import { definitionOf } from './definitions.ts';
+import { type EngineDeps, findFlow, findJob } from './records.ts';
 
 export interface ReadJobs {
   listFlows(): readonly FlowDefinition[];

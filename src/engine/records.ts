@@ -1,5 +1,4 @@
 /** Reading and changing job records: what every use case of this folder starts from. */
-import { createHash } from 'node:crypto';
 import { errorTable, ServiceError } from '../domain/errors.ts';
 import type { ServiceEvent } from '../domain/event.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
@@ -133,21 +132,6 @@ export const findFlow = (deps: Pick<EngineDeps, 'flows'>, flowId: string): FlowD
   const flow = Object.hasOwn(flows, flowId) ? flows[flowId] : undefined;
   if (flow === undefined) throw new ServiceError('FLOW_NOT_FOUND');
   return flow;
-};
-
-/** The definition that the job is pinned to. */
-export const definitionOf = async (deps: Pick<EngineDeps, 'kvStore'>, job: JobRecord): Promise<FlowDefinition> => {
-  const entry = await deps.kvStore.get('definitions', job.definitionHash);
-  if (entry === undefined) throw new ServiceError('FLOW_NOT_FOUND', 'The definition of the job is gone');
-  return entry.value;
-};
-
-/** Keeps the definition for the jobs that start now, under the hash of its content. */
-export const pinDefinition = async (deps: Pick<EngineDeps, 'kvStore'>, flow: FlowDefinition): Promise<string> => {
-  const hash = createHash('sha256').update(JSON.stringify(flow)).digest('hex');
-  // A definition is never changed, so losing to another writer is as good as winning.
-  await deps.kvStore.commit({ collection: 'definitions', id: hash, value: flow, expectedVersion: 0 });
-  return hash;
 };
 
 /** What is behind an error that clients cannot help, and of which they hear only that there was one. */

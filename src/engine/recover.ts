@@ -1,14 +1,15 @@
 import { isEnded, isHeldBack, type JobRecord } from '../domain/job.ts';
 import type { Entry } from '../ports/kv-store.ts';
 import { forgetClaim } from './claims.ts';
+import { forgetDefinition } from './definitions.ts';
 import { endPause } from './pause.ts';
 import { dueAt, type EngineDeps, removeAt, sweepAt, unattendedMs } from './records.ts';
 import { removeJob, sweepEnded, sweepFailed } from './sweep.ts';
 
 /**
  * Takes up what a crash cut off: jobs that lost their queue entry are enqueued again, under the number of their last
- * wake-up, which does nothing while that entry still waits. Removes what ended jobs have left behind, and the jobs and
- * idempotency keys whose time is over. `until` is the newest deadline to look at (milliseconds since 1970).
+ * wake-up, which does nothing while that entry still waits. Removes what ended jobs have left behind, the jobs and
+ * idempotency keys whose time is over, and definitions that no job refers to. `until` is the newest deadline to look at (milliseconds since 1970).
  */
 export type RecoverJobs = (until: number) => Promise<void>;
 
@@ -28,6 +29,9 @@ export const createRecoverJobs =
       await recover(deps, id)
         .catch(putOff)
         .catch((error: unknown) => deps.onError(error, { jobId: id }));
+    }
+    for (const id of await deps.kvStore.due('definitions', until, batch)) {
+      await forgetDefinition(deps, id).catch((error: unknown) => deps.onError(error, { definition: id }));
     }
     for (const id of await deps.kvStore.due('claims', until, claimsBatch)) {
       await forgetClaim(deps, id).catch((error: unknown) => deps.onError(error, { claim: id }));

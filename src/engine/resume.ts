@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { findTask, isEnded, isTaskSettled, type JobRecord, withTask } from '../domain/job.ts';
 import { isSettled, type UploadRecord } from '../domain/upload.ts';
 import type { Entry } from '../ports/kv-store.ts';
+import { definitionOf } from './definitions.ts';
 import {
   checkOperation,
   type InputContext,
@@ -11,7 +12,7 @@ import {
   maxFilesOf,
   openInput,
 } from './inputs.ts';
-import { definitionOf, type EngineDeps, findJob, updateJob } from './records.ts';
+import { type EngineDeps, findJob, updateJob } from './records.ts';
 import type { WakeJob } from './wake.ts';
 
 export interface ResumeRequest {

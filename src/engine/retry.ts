@@ -1,7 +1,8 @@
 import { ServiceError } from '../domain/errors.ts';
 import type { FlowDefinition } from '../domain/flow.ts';
 import { type JobFile, type JobRecord, type TaskRecord, toPending } from '../domain/job.ts';
-import { definitionOf, type EngineDeps, findJob, updateJob } from './records.ts';
+import { definitionOf } from './definitions.ts';
+import { type EngineDeps, findJob, updateJob } from './records.ts';
 import { nodesToRepeat } from './repeat.ts';
 import { jobPrefix } from './run-node.ts';
 import { planUnits } from './units.ts';

@@ -12,8 +12,9 @@ import {
 } from '../domain/job.ts';
 import type { QueueEntry, QueueOutcome } from '../ports/job-queue.ts';
 import type { Entry } from '../ports/kv-store.ts';
+import { definitionOf } from './definitions.ts';
 import type { Place } from './places.ts';
-import { definitionOf, type EngineDeps, type JobChange, leaseMs, updateJob } from './records.ts';
+import { type EngineDeps, type JobChange, leaseMs, updateJob } from './records.ts';
 import { planUnits, type Unit } from './units.ts';
 
 /** Why a hold ends before its work does: the job was taken or ended by somebody else, or the service stops. */

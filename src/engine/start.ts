@@ -4,6 +4,7 @@ import type { FlowDefinition } from '../domain/flow.ts';
 import { isTaskSettled, type JobRecord, type TaskRecord } from '../domain/job.ts';
 import type { Params } from '../domain/params.ts';
 import { isSettled } from '../domain/upload.ts';
+import { createPinDefinition, type PinDefinition } from './definitions.ts';
 import {
   checkOperation,
   type InputContext,
@@ -16,7 +17,7 @@ import {
   openInput,
 } from './inputs.ts';
 import { readParams } from './params.ts';
-import { dueAt, type EngineDeps, findFlow, findJob, pinDefinition } from './records.ts';
+import { dueAt, type EngineDeps, findFlow, findJob } from './records.ts';
 
 export interface StartRequest {
   readonly flowId: string;
@@ -39,9 +40,9 @@ export interface StartRequest {
  */
 export type StartFlow = (request: StartRequest) => Promise<JobRecord>;
 
-export const createStart =
-  (deps: EngineDeps): StartFlow =>
-  async (request) => {
+export const createStart = (given: EngineDeps): StartFlow => {
+  const deps = { ...given, pin: createPinDefinition(given) };
+  return async (request) => {
     const flow = findFlow(deps, request.flowId);
     deps.storage(request.storageId);
     const { storageId, clientId } = request;
@@ -55,6 +56,7 @@ export const createStart =
     await abandonAll(deps, refs);
     return (await findJob(deps, context.jobId, clientId)).value;
   };
+};
 
 const checkInputs = async (deps: EngineDeps, context: InputContext, inputs: NonNullable<StartRequest['inputs']>) => {
   const nodes = inputNodes(deps, context.flow);
@@ -109,12 +111,12 @@ const abandonAll = async (deps: EngineDeps, refs: ReadonlyMap<string, readonly I
 
 /** `undefined`: there is a job of this id already. */
 const createJob = async (
-  deps: EngineDeps,
+  deps: EngineDeps & { readonly pin: PinDefinition },
   context: InputContext,
   refs: ReadonlyMap<string, readonly InputRef[]>,
 ): Promise<JobRecord | undefined> => {
   const waiting = await waitingInputs(deps, refs);
-  const value = newJob(deps, context, refs, waiting, await pinDefinition(deps, context.flow));
+  const value = newJob(deps, context, refs, waiting, await deps.pin(context.flow));
   const events: ServiceEvent[] = [
     { type: 'flow_started' },
     ...value.tasks.filter(isTaskSettled).map(({ nodeId }) => ({ type: 'node_skipped' as const, nodeId })),

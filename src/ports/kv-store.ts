@@ -80,7 +80,7 @@ export interface KvStore {
   due(collection: Collection, until: number, limit: number): Promise<readonly string[]>;
   /**
    * Ids of jobs, the largest first: ids begin with the time, so that is the newest. Of a job record the index reads
-   * `clientId`, `flowId` and `status`, and nothing else.
+   * `clientId`, `flowId` and `status`, and for `isPinned` `definitionHash`; nothing else.
    *
    * A page must cost what its length is, however many jobs there are. So every answer is the union of ordered ranges,
    * one per status, of two indexes: (client, status, id) and (client, flow, status, id). A Redis driver keeps a sorted
@@ -88,6 +88,8 @@ export interface KvStore {
    * changed, and ZREVRANGEBYLEX reads a range.
    */
   listJobs(filter: JobFilter): Promise<readonly string[]>;
+  /** Whether a job record has that `definitionHash`. */
+  isPinned(definitionHash: string): Promise<boolean>;
   /** The counters of a client; zeros for one that nothing was counted for. */
   usage(clientId: string | undefined): Promise<Usage>;
   /** Resolves when everything committed before the call survives a power cut, as far as the driver was told to care. */

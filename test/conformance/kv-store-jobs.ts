@@ -20,6 +20,20 @@ export const jobs = (test: Case): void => {
     t.same(await store.listJobs({ ...any, before: '035' }), ['03', '02', '01'], 'the id need not be there any more');
   });
 
+  test('a definition is pinned for as long as a job has it', async (t, store) => {
+    const definitionHash = 'hash';
+    t.equal(await store.isPinned('hash'), false);
+    await add(store, '01', { definitionHash });
+    await add(store, '02', { definitionHash, clientId: 'ann' });
+    await add(store, '01', { definitionHash, status: 'completed' }, 1);
+    t.equal(await store.isPinned('hash'), true);
+    t.equal(await store.isPinned('has'), false);
+    await store.remove('jobs', '01');
+    t.equal(await store.isPinned('hash'), true, 'another has it still');
+    await store.remove('jobs', '02');
+    t.equal(await store.isPinned('hash'), false);
+  });
+
   test('a store without jobs lists none, whatever else is in it', async (t, store) => {
     await store.commit({ collection: 'uploads', id: 'u1', value: sampleUpload(), expectedVersion: 0 });
     t.same(await store.listJobs(any), []);

@@ -1,7 +1,7 @@
 -- Writes a record if it is at the expected version, with all that changes with it. Every condition is looked at before
 -- the first write: Redis takes nothing of a script back.
 --
--- KEYS: record, log, deadlines, counters, and for a job its two lists
+-- KEYS: record, log, deadlines, counters, and for a job its three lists
 -- ARGV: id, expected version, body, deadline or '', number of its last event or '', most entries of the log, life of the
 --       log in milliseconds, then '' or 'usage', open uploads, stored bytes, limit of each or '', then number and body of
 --       each event
@@ -10,7 +10,7 @@ local record, log, deadlines, counters = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, expected, body, due, last = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local counted = ARGV[8] == 'usage'
 
-local old = redis.call('HMGET', record, 'version', 'last', 'byStatus', 'byFlow')
+local old = redis.call('HMGET', record, 'version', 'last', 'byStatus', 'byFlow', 'byDefinition')
 if (old[1] or '0') ~= expected then return false end
 if last ~= '' and tonumber(ARGV[13]) <= tonumber(old[2] or '0') then
   return redis.error_reply('ERR the events of ' .. record .. ' do not follow its log')
@@ -55,5 +55,6 @@ end
 if KEYS[5] then
   move('byStatus', old[3], KEYS[5])
   move('byFlow', old[4], KEYS[6])
+  move('byDefinition', old[5], KEYS[7])
 end
 return version

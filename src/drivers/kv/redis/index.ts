@@ -64,6 +64,7 @@ export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStor
     events: (collection, id, after) => run(() => records.events(collection, id, after)),
     due: (collection, until, limit) => run(() => records.due(collection, until, limit)),
     listJobs: (filter) => run(() => jobs.list(filter)),
+    isPinned: (definitionHash) => run(() => jobs.isPinned(definitionHash)),
     usage: (clientId) => run(() => records.usage(clientId)),
     // What Redis has acknowledged is as durable as its `appendfsync` makes it.
     flush: async () => {},

@@ -1,4 +1,4 @@
-/** The index of jobs: a sorted set per client and status, and per client, flow and status. `commit.lua` keeps them. */
+/** The index of jobs: a sorted set per client and status, and per client, flow and status, and one per definition. `commit.lua` keeps them. */
 import type { Redis } from 'ioredis';
 import { jobStatuses } from '../../../domain/job.ts';
 import type { JobFilter } from '../../../ports/kv-store.ts';
@@ -15,6 +15,8 @@ export const createJobs = (connection: Redis, keys: Keys) => {
   const client = connection as Redis & Scripts;
 
   return {
+    isPinned: async (definitionHash: string): Promise<boolean> =>
+      (await connection.exists(keys.byDefinition(definitionHash))) === 1,
     list: async ({
       clientId,
       statuses = jobStatuses,

@@ -19,12 +19,14 @@ export const createKeys = (prefix: string) => ({
   byStatus: (clientId: string | undefined, status: JobStatus): string => `${prefix}:list:${quoted(clientId)}:${status}`,
   byFlow: (clientId: string | undefined, flowId: string, status: JobStatus): string =>
     `${prefix}:list:${quoted(clientId)}:${quoted(flowId)}:${status}`,
+  byDefinition: (definitionHash: string): string => `${prefix}:pinned:${definitionHash}`,
 });
 
 export type Keys = ReturnType<typeof createKeys>;
 
 /** The lists that a job belongs into. */
-export const listsOf = (keys: Keys, { clientId, flowId, status }: JobRecord): readonly string[] => [
+export const listsOf = (keys: Keys, { clientId, flowId, status, definitionHash }: JobRecord): readonly string[] => [
   keys.byStatus(clientId, status),
   keys.byFlow(clientId, flowId, status),
+  keys.byDefinition(definitionHash),
 ];

@@ -52,6 +52,7 @@ export const sqliteKvStore = ({ path, durability, clock }: SqliteKvStoreOptions)
     events: (collection, id, after) => answer(() => records.events(collection, id, after)),
     due: (collection, until, limit) => answer(() => records.due(collection, until, limit)),
     listJobs: (filter) => answer(() => records.listJobs(filter)),
+    isPinned: (definitionHash) => answer(() => records.isPinned(definitionHash)),
     usage: (clientId) => answer(() => records.usage(clientId)),
     flush,
     queue: (): JobQueue => {

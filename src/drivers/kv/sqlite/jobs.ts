@@ -9,6 +9,7 @@ const schema = `
   WHERE collection = 'jobs';
   CREATE INDEX IF NOT EXISTS jobs_by_flow ON records (body ->> '$.clientId', body ->> '$.flowId', body ->> '$.status', id)
   WHERE collection = 'jobs';
+  CREATE INDEX IF NOT EXISTS jobs_by_definition ON records (body ->> '$.definitionHash') WHERE collection = 'jobs';
 `;
 
 /** SQLite uses an index of expressions for those very expressions only. */
@@ -20,6 +21,7 @@ const select = (condition: string): string => `
 export const jobQueries = {
   ofAnyFlow: select(''),
   ofOneFlow: select("AND body ->> '$.flowId' = ?"),
+  ofOneDefinition: "SELECT 1 FROM records WHERE collection = 'jobs' AND body ->> '$.definitionHash' = ? LIMIT 1",
 } as const;
 
 /** Sorts behind every id. */
@@ -30,7 +32,10 @@ export const createJobs = (database: DatabaseSync) => {
   const ofAnyFlow = database.prepare(jobQueries.ofAnyFlow);
   const ofOneFlow = database.prepare(jobQueries.ofOneFlow);
 
+  const ofOneDefinition = database.prepare(jobQueries.ofOneDefinition);
+
   return {
+    isPinned: (definitionHash: string): boolean => ofOneDefinition.get(definitionHash) !== undefined,
     list: ({ clientId, statuses = jobStatuses, flowId, before = behindAll, limit }: JobFilter): readonly string[] => {
       const statement = flowId === undefined ? ofAnyFlow : ofOneFlow;
       const owner = flowId === undefined ? [clientId ?? null] : [clientId ?? null, flowId];

@@ -85,6 +85,7 @@ export const createRecords = (database: DatabaseSync) => {
     events: (collection: Collection, id: string, after: number): readonly LoggedEvent[] =>
       (selectEvents.all(collection, id, after) as { body: string }[]).map(({ body }) => JSON.parse(body)),
     listJobs: jobs.list,
+    isPinned: jobs.isPinned,
     usage: usage.read,
     due: (collection: Collection, until: number, limit: number): readonly string[] =>
       (selectDue.all(collection, until, limit) as { id: string }[]).map(({ id }) => id),
