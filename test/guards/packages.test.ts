@@ -40,7 +40,7 @@ t.test('the image runs as a user without rights, from a pinned base, and says wh
   const dockerfile = read('Dockerfile');
   t.match(dockerfile, /^ARG NODE_IMAGE=node:24-/m);
   t.notMatch(dockerfile, /:latest/);
-  t.match(dockerfile, /^USER node$/m);
+  t.match(dockerfile, /^USER 1000:1000$/m);
   t.match(dockerfile, /^HEALTHCHECK /m);
   t.match(dockerfile, /^STOPSIGNAL SIGTERM$/m);
   t.match(dockerfile, /^CMD \["node", "src\/main\.ts"\]$/m, 'no npm between the signals and the service');
