@@ -4,7 +4,8 @@
  * died is free when its lease ends.
  */
 import type { JobRecord } from '../domain/job.ts';
-import { definitionOf, type EngineDeps, leaseMs } from './records.ts';
+import { definitionOf } from './definitions.ts';
+import { type EngineDeps, leaseMs } from './records.ts';
 
 /** A job's right to run, for as long as it is renewed. */
 export interface Place {

@@ -10,12 +10,15 @@ import { openEvents } from './event-socket.ts';
 import { uploadClient } from './upload-client.ts';
 
 export interface Tour {
+  readonly jobId: string;
   /** What HEAD told after the first piece: bytes. */
   readonly offset: number;
   /** Types of the frames of the job, in order. */
   readonly frames: readonly string[];
   /** Widths of the results by their output key, pixels. */
   readonly widths: Readonly<Record<string, number>>;
+  /** Their sizes. */
+  readonly bytes: Readonly<Record<string, number>>;
 }
 
 const photo = new URL('../../docs/sample.jpg', import.meta.url);
@@ -35,9 +38,11 @@ export const takeTour = async (url: string): Promise<Tour> => {
   await events.until('flow_complete');
   events.socket.terminate();
   const { outputs } = await ended(url, jobId);
-  const widths: Record<string, number> = {};
+  const [widths, sizes]: [Record<string, number>, Record<string, number>] = [{}, {}];
   for (const [key, { url: fileUrl }] of Object.entries<{ readonly url: string }>(outputs)) {
-    widths[key] = (await sharp(await download(url, fileUrl)).metadata()).width;
+    const result = await download(url, fileUrl);
+    widths[key] = (await sharp(result).metadata()).width;
+    sizes[key] = result.length;
   }
-  return { offset, frames: events.frames.map(({ type }) => type), widths };
+  return { jobId, offset, frames: events.frames.map(({ type }) => type), widths, bytes: sizes };
 };
