@@ -1,6 +1,6 @@
 /** Uploads in the native dialect (WIRE 1): created, filled, cut, resumed, deleted. */
 import t from 'tap';
-import { isProxied, startDeployment } from '../support/deployment.ts';
+import { isProxied, startDeployment, storageType } from '../support/deployment.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { chunk, type ErrorBody, lastChunk, sampleBytes, sha256, uploadClient } from '../support/upload-client.ts';
 import { until } from '../support/wait.ts';
@@ -21,7 +21,7 @@ void t.test('POST creates an upload and says where it is', async (t) => {
     size: 5,
     status: 'created',
     metadata: { fileName: 'a.txt', size: 5, type: 'text/plain', album: 'x' },
-    storage: { id: 'default', type: 'local' },
+    storage: { id: 'default', type: storageType },
     creationDate: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
   });
   t.notOk(Object.values(record).includes(null), 'and no field is null');

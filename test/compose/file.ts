@@ -7,6 +7,8 @@ export interface ComposeService {
   readonly profiles?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
+  /** The only one is `.env`. */
+  readonly env_file?: readonly { readonly path: string; readonly required: boolean }[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string; readonly required?: boolean }>>;
@@ -29,9 +31,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const project = new URL('../../', import.meta.url);
 
-/** The compose file with its variables taken from `env`, which stands for `.env`. */
-export const readComposeFile = (env: Environment = {}): ComposeFile =>
-  fill(parse(readFileSync(new URL('docker-compose.yml', project), 'utf8')), env) as ComposeFile;
+/** The compose file with its variables taken from `env`, which stands for `.env`, and with what services get of that. */
+export const readComposeFile = (env: Environment = {}): ComposeFile => {
+  const file = fill(parse(readFileSync(new URL('docker-compose.yml', project), 'utf8')), env) as ComposeFile;
+  const services = Object.entries(file.services).map(([name, service]) => {
+    const given = service.env_file === undefined ? {} : env;
+    return [name, { ...service, environment: { ...given, ...service.environment } }];
+  });
+  return { ...file, services: Object.fromEntries(services) };
+};
 
 const fill = (value: unknown, env: Environment): unknown => {
   if (typeof value === 'string') return fillText(value, env);

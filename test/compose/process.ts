@@ -12,10 +12,12 @@ export interface ProcessPlan {
 }
 
 export interface Running {
+  /** Another one once it was started again; 0: not told. */
+  pid(): number;
   /** Everything that it has printed so far. */
   output(): string;
-  /** Sends SIGTERM and resolves with the exit code. */
-  stop(): Promise<number | null>;
+  /** Sends the signal, SIGTERM by default, and resolves with the exit code (`null`: ended by the signal). */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Milliseconds until it is started again, as Docker does. */
@@ -50,11 +52,12 @@ export const startProcess = ({ words: [program = '', ...args], env, cwd }: Proce
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   return {
+    pid: () => child.pid ?? 0,
     output: () => output,
-    async stop() {
+    async stop(signal = 'SIGTERM') {
       stopping = true;
       process.off('exit', kill);
-      child.kill('SIGTERM');
+      child.kill(signal);
       return ended;
     },
   };

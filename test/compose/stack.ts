@@ -35,13 +35,16 @@ export interface Stack {
 
 type Services = Readonly<Record<string, ComposeService>>;
 
+type DotEnv = Readonly<Record<string, string>>;
+
 /** The services, with an S3 server that is here. `undefined`: TEST_SERVICES=embedded, and something is missing. */
-const findServices = async (): Promise<Services | undefined> => {
+const findServices = async (dotEnv: DotEnv): Promise<Services | undefined> => {
   if ([findRedis(), findNginx(), findProgram('curl'), findProgram('wget')].includes(undefined)) return undefined;
-  if (onPath('versitygw').length > 0) return readComposeFile().services;
+  if (onPath('versitygw').length > 0) return readComposeFile(dotEnv).services;
   const s3 = await s3Server();
   if (s3 === undefined) return undefined;
   const { s3: _, ...services } = readComposeFile({
+    ...dotEnv,
     S3_ENDPOINT: s3.endpoint,
     S3_ACCESS_KEY_ID: s3.accessKeyId,
     S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
@@ -49,9 +52,12 @@ const findServices = async (): Promise<Services | undefined> => {
   return services;
 };
 
-/** Starts all that has no profile. Volumes are below `directory`: a second start there finds what they hold. */
-export const startStack = async (directory: string): Promise<Stack | undefined> => {
-  const services = await findServices();
+/**
+ * Starts all that has no profile; `dotEnv` is what `.env` says. Volumes are below `directory`: a second start there finds
+ * what they hold.
+ */
+export const startStack = async (directory: string, dotEnv: DotEnv = {}): Promise<Stack | undefined> => {
+  const services = await findServices(dotEnv);
   if (services === undefined) return undefined;
   const containers: Container[] = [];
   const stop = async () => {
@@ -70,7 +76,8 @@ export const startStack = async (directory: string): Promise<Stack | undefined> 
     await stop();
     throw new Error(`the services did not start:\n${said}`, { cause: error });
   }
-  return { url: `http://127.0.0.1:${containers.at(-1)?.port}/sluice`, containers, stop };
+  const base = dotEnv['BASE_PATH'] ?? 'sluice';
+  return { url: `http://127.0.0.1:${containers.at(-1)?.port}/${base}`, containers, stop };
 };
 
 /** Milliseconds for one container to start on a busy machine. */
@@ -123,7 +130,7 @@ const startProxy = async (before: readonly Container[]): Promise<Running & { rea
     findNginx() ?? '',
     replicas.map(({ port }) => `http://127.0.0.1:${port}`),
   );
-  return { port: Number(new URL(url).port), output: () => '', stop: () => stop().then(() => 0) };
+  return { port: Number(new URL(url).port), pid: () => 0, output: () => '', stop: () => stop().then(() => 0) };
 };
 
 const planOf = (
