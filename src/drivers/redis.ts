@@ -3,9 +3,11 @@
  * twice. A command whose answer was lost may have been carried out; whoever sent it reads the record again.
  */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
 import { Redis, type RedisOptions, ReplyError } from 'ioredis';
-import { ServiceError } from '../domain/errors.ts';
+import { isUnavailable, ServiceError } from '../domain/errors.ts';
+import { StartError } from './start-error.ts';
 
 /** Where Redis is and how it is entered. */
 export interface RedisAddress {
@@ -119,6 +121,26 @@ export const answer = async <T>(client: Redis, work: () => Promise<T>): Promise<
   }
 };
 
+/** Milliseconds between two tries of a start. */
+const betweenStarts = 250;
+
+/**
+ * For starts: does `work` again for as long as it fails with lost connections and lost answers, and not longer than `ms`.
+ * A machine that starts everything at once may take more than the two seconds that a request is worth.
+ */
+export const patiently = async <T>(work: () => Promise<T>, ms: number): Promise<T> => {
+  const end = performance.now() + ms;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = redisFailure(error);
+      if (!isUnavailable(failure) || performance.now() > end) throw failure;
+      await sleep(betweenStarts);
+    }
+  }
+};
+
 const unavailable = (cause: unknown): ServiceError =>
   new ServiceError('UNAVAILABLE', undefined, { retryAfter: 1, cause });
 
@@ -133,7 +155,7 @@ const bare = (error: unknown): unknown => {
 
 /** Lost connections, lost answers and refusals of Redis as an error that clients may see. */
 export const redisFailure = (error: unknown): unknown => {
-  const ours = [ServiceError, TypeError, RangeError, SyntaxError].some((kind) => error instanceof kind);
+  const ours = [ServiceError, StartError, TypeError, RangeError, SyntaxError].some((kind) => error instanceof kind);
   if (ours) return error;
   if (error instanceof ReplyError && mistake.test((error as Error).message)) return bare(error);
   return unavailable(bare(error));

@@ -6,15 +6,16 @@
  * what comes back, `check` looks at the server once. Beside the records are the owners of uploads
  * (`drivers/owners/redis`) and the job queue (`drivers/queue/bullmq`). How connections fail: `drivers/redis`.
  */
+import type { Redis } from 'ioredis';
 import type { JobQueue } from '../../../ports/job-queue.ts';
 import type { KvStore } from '../../../ports/kv-store.ts';
-import { redisOwners } from '../../owners/redis/index.ts';
+import { type RedisOwners, redisOwners } from '../../owners/redis/index.ts';
 import { type BullmqQueue, bullmqQueue } from '../../queue/bullmq/index.ts';
-import { answer, connect, prefixOf, type RedisAddress, ready } from '../../redis.ts';
+import { answer, connect, patiently, prefixOf, type RedisAddress, ready } from '../../redis.ts';
 import { StartError } from '../../start-error.ts';
 import { checkServer } from './check.ts';
 import { createJobs } from './jobs.ts';
-import { createKeys } from './keys.ts';
+import { createKeys, type Keys } from './keys.ts';
 import { createRecords } from './records.ts';
 
 export interface RedisKvStoreOptions extends RedisAddress {
@@ -34,21 +35,13 @@ export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStor
   const records = createRecords(client, keys);
   const jobs = createJobs(client, keys);
   const run = <T>(work: () => Promise<T>): Promise<T> => answer(client, work);
-  try {
-    await ready(client, startMs).catch((cause) => {
-      throw new StartError(`Redis at ${new URL(options.url).host} cannot be reached or entered`, { cause });
-    });
-    await checkServer(client, options);
-  } catch (error) {
-    client.disconnect();
-    throw error;
-  }
-  const owners = redisOwners({ address: options, client, record: (id) => keys.record('uploads', id) });
-  await owners.opened.catch((error) => {
-    owners.close();
-    client.disconnect();
-    throw error;
-  });
+  const end = performance.now() + startMs;
+  const owners = await patiently(() => enter(client, keys, options, end - performance.now()), startMs).catch(
+    (error) => {
+      client.disconnect();
+      throw error instanceof StartError ? error : unreachable(options, error);
+    },
+  );
   let queue: BullmqQueue | undefined;
 
   return {
@@ -83,3 +76,20 @@ export const redisKvStore = async (options: RedisKvStoreOptions): Promise<KvStor
     },
   };
 };
+
+/** Resolves when the server is one that can be used, and tells this replica what concerns it. */
+const enter = async (client: Redis, keys: Keys, options: RedisKvStoreOptions, ms: number): Promise<RedisOwners> => {
+  await ready(client, Math.max(1, ms)).catch((cause) => {
+    throw unreachable(options, cause);
+  });
+  await checkServer(client, options);
+  const owners = redisOwners({ address: options, client, record: (id) => keys.record('uploads', id) });
+  await owners.opened.catch((error) => {
+    owners.close();
+    throw error;
+  });
+  return owners;
+};
+
+const unreachable = ({ url }: RedisAddress, cause: unknown): StartError =>
+  new StartError(`Redis at ${new URL(url).host} cannot be reached or entered`, { cause });

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { systemClock } from '../../clock.ts';
-import { answer, connect, prefixOf, type RedisAddress, ready, script } from '../../redis.ts';
+import { answer, connect, patiently, prefixOf, type RedisAddress, ready, script } from '../../redis.ts';
 import { StartError } from '../../start-error.ts';
 
 export interface ReplicaOptions extends RedisAddress {
@@ -29,6 +29,9 @@ export interface Replica {
   /** Gives the lease back, so that another one may come at once. */
   leave(): Promise<void>;
 }
+
+/** Milliseconds for which a start waits for an answer of Redis. */
+const startMs = 10_000;
 
 /** Milliseconds between two tries of a replica that waits for a lease to end. */
 const betweenTries = 250;
@@ -61,8 +64,8 @@ export const joinReplicas = async (options: ReplicaOptions): Promise<Replica> =>
   const join = (): Promise<Joined> =>
     answer(client, () => (client as Redis & { sluiceJoin: Command }).sluiceJoin(key, id, files, sharing, lease));
   try {
-    await ready(client, lease);
-    await waitToJoin(join, lease);
+    await ready(client, startMs);
+    await waitToJoin(() => patiently(join, startMs), lease);
   } catch (error) {
     client.disconnect();
     throw error;
@@ -79,7 +82,7 @@ export const joinReplicas = async (options: ReplicaOptions): Promise<Replica> =>
   return {
     id,
     live: async () => {
-      const joined = await join();
+      const joined = await patiently(join, startMs);
       if (typeof joined === 'string') throw new StartError(advice[joined]);
       return joined;
     },

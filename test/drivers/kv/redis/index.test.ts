@@ -5,9 +5,11 @@ import t, { type Test } from 'tap';
 import { redisKvStore } from '../../../../src/drivers/kv/redis/index.ts';
 import type { KvStore } from '../../../../src/ports/kv-store.ts';
 import { testKvStore } from '../../../conformance/kv-store.ts';
+import { startFaultProxy } from '../../../faults/proxy.ts';
 import { findRedis, startRedis } from '../../../services/redis.ts';
 import { clean, freshAddress, skip } from '../../../support/redis.ts';
 import { sampleEvent, sampleJob, sampleUpload } from '../../../support/sample-records.ts';
+import { until } from '../../../support/wait.ts';
 
 const create = { collection: 'uploads', id: 'u1', value: sampleUpload(), expectedVersion: 0 } as const;
 
@@ -167,6 +169,20 @@ void t.test(
     await t.rejects(redisKvStore({ url: cluster.url, ...entry }), /Cluster/);
   },
 );
+
+void t.test('a connection that is lost while the store opens is made again', { skip }, async (t) => {
+  const address = freshAddress();
+  t.teardown(() => clean(address));
+  const proxy = await startFaultProxy(t, address.url);
+  // The last answer before the store is open.
+  proxy.set({ before: 'subscribe', by: 'rst' });
+  const opening = redisKvStore({ ...address, url: proxy.url });
+  await until(() => proxy.cuts === 1);
+  proxy.set({});
+  const store = await opening;
+  t.teardown(store.close);
+  t.equal(await store.commit(create), 1);
+});
 
 void t.test('a password that is wrong is told without it', { skip }, async (t) => {
   const server = await startRedis(findRedis() ?? '', {
