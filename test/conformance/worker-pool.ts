@@ -161,7 +161,7 @@ const failing = (test: Case): void => {
   });
 
   test('a kind that does not run is an error', async (t, pool, tasks) => {
-    for (const kind of ['output', 'no-such-kind', 'toString']) {
+    for (const kind of ['file-input', 'no-such-kind', 'toString']) {
       await t.rejects(pool.run(await tasks.short({ kind }), never), { code: 'INTERNAL_ERROR' });
     }
   });
