@@ -30,10 +30,13 @@ export interface Settings {
   readonly own?: (index: number) => Readonly<Record<string, string>>;
 }
 
+/** A name for what belongs to a directory of data. */
+export const nameFor = (data: string): string => `test-${createHash('sha256').update(data).digest('hex').slice(0, 16)}`;
+
 /** The settings of one of several replicas that share a directory. */
 export const replicaEnv = (redis: string, { env, own = () => ({}) }: Settings, index: number) => ({
   REDIS_URL: redis,
-  REDIS_KEY_PREFIX: `test-${createHash('sha256').update(env.DATA_DIR).digest('hex').slice(0, 16)}`,
+  REDIS_KEY_PREFIX: nameFor(env.DATA_DIR),
   SCRATCH_DIR: join(env.DATA_DIR, 'scratch', String(index)),
   ...env,
   ...own(index),
