@@ -47,9 +47,6 @@ const optionsOf = (address: RedisAddress): RedisOptions => {
           sentinels: [...address.sentinels],
           name: address.sentinelName ?? 'mymaster',
           ...(address.sentinelPassword === undefined ? {} : { sentinelPassword: address.sentinelPassword }),
-          // A master that was replaced takes writes, which will be lost, until it hears of it. Sentinels tell at once.
-          failoverDetector: true,
-          sentinelReconnectStrategy: retryStrategy,
           enableTLSForSentinelMode: secure,
           ...(secure ? { sentinelTLS: address.tls ?? {} } : {}),
         }),
@@ -59,8 +56,11 @@ const optionsOf = (address: RedisAddress): RedisOptions => {
     db: Number(url.pathname.slice(1) || 0),
     connectTimeout: 2000,
     retryStrategy,
-    // A master that has become a replica: the connection is made anew, to where the master is now.
-    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    // A master that has become a replica, or that its replicas have left for another one (min-replicas-to-write): the
+    // connection is made anew, to where the master is now. Not ioredis's `failoverDetector`: a connection that is being
+    // made when a sentinel speaks would end for good.
+    reconnectOnError: ({ message }) =>
+      message.startsWith('READONLY') || (address.sentinels !== undefined && message.startsWith('NOREPLICAS')),
   };
 };
 
@@ -167,6 +167,14 @@ export const script = (path: string): string =>
 
 /** Ends a connection without waiting for what was asked over it. */
 export const disconnect = (client: Redis): void => client.disconnect();
+
+/**
+ * Has the connection made anew, to hear of its `ready` again. One that is being made is left alone: while a sentinel is
+ * asked for the master, ioredis would end it for good.
+ */
+export const reconnect = (client: Redis): void => {
+  if (client.status === 'ready') client.disconnect(true);
+};
 
 /** Every name in Redis begins with this. */
 export const prefixOf = ({ prefix = 'sluice' }: RedisAddress): string => prefix;

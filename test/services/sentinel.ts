@@ -1,4 +1,4 @@
-/** A master, two replicas, and a sentinel that watches them: what two failovers in a row need. */
+/** A master, three replicas, and a sentinel that watches them: what two failovers in a row need. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -23,18 +23,18 @@ export interface Watched {
 
 const password = 'for sentinels';
 
-/** A replica that asks for a copy gets it at once. */
-const options = ['--repl-diskless-sync-delay', '0'];
+/** A replica that asks for a copy gets it at once; a master that all have left takes no writes. */
+const options = ['--repl-diskless-sync-delay', '0', '--min-replicas-to-write', '1'];
 
 /** Starts them, and waits until the sentinel knows of all; they end with the test. The master is called `mymaster`. */
 export const startWatched = async (t: Owner, program: string): Promise<Watched> => {
   const master = await startRedis(program, { options });
   t.teardown(master.stop);
   const replicaof = ['--replicaof', '127.0.0.1', String(master.port)];
-  const replicas = await Promise.all([1, 2].map(() => startRedis(program, { options: [...options, ...replicaof] })));
+  const replicas = await Promise.all([1, 2, 3].map(() => startRedis(program, { options: [...options, ...replicaof] })));
   for (const { stop } of replicas) t.teardown(stop);
   const direct = new Redis(master.url);
-  await until(async () => /slave1:.*state=online/.test(await direct.info('replication')));
+  await until(async () => /slave2:.*state=online/.test(await direct.info('replication')));
   direct.disconnect();
 
   const port = await startSentinel(t, program, master.port);
@@ -43,7 +43,7 @@ export const startWatched = async (t: Owner, program: string): Promise<Watched> 
   client.on('error', () => {});
   t.teardown(async () => client.disconnect());
   const ask = (...args: string[]): Promise<unknown> => client.call('SENTINEL', ...args);
-  await until(async () => ((await ask('REPLICAS', 'mymaster')) as unknown[]).length === 2);
+  await until(async () => ((await ask('REPLICAS', 'mymaster')) as unknown[]).length === 3);
   return {
     nodes: [master, ...replicas],
     sentinel: { host: '127.0.0.1', port },
@@ -69,6 +69,7 @@ requirepass "${password}"
 sentinel monitor mymaster 127.0.0.1 ${master} 1
 sentinel down-after-milliseconds mymaster 500
 sentinel failover-timeout mymaster 1000
+sentinel parallel-syncs mymaster 3
 `,
   );
   const child = spawn(program, [path, '--sentinel'], { stdio: 'ignore' });

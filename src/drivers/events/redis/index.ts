@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis';
 import { ServiceError } from '../../../domain/errors.ts';
 import type { Topic } from '../../../domain/event.ts';
 import type { EventBroadcaster } from '../../../ports/event-broadcaster.ts';
-import { answer, connect, prefixOf, type RedisAddress } from '../../redis.ts';
+import { answer, connect, prefixOf, type RedisAddress, reconnect } from '../../redis.ts';
 import { createListeners } from '../listeners.ts';
 
 /** Milliseconds between two looks at whether the subscriptions still have a connection: a lost one makes no sound. */
@@ -59,7 +59,7 @@ export const redisEvents = (address: RedisAddress): EventBroadcaster => {
 /** Keeps Redis in step with what is listened to. */
 const createSubscriptions = (client: Redis, listeners: ReturnType<typeof createListeners>) => {
   // A connection that has failed at this cannot be told from a good one later: it is made anew.
-  const reconnect = () => client.disconnect(true);
+  const anew = () => reconnect(client);
   let connected = false;
   const renew = async (): Promise<void> => {
     // Those who came before the first connection wait for it themselves.
@@ -71,14 +71,14 @@ const createSubscriptions = (client: Redis, listeners: ReturnType<typeof createL
     await client.subscribe(...channels);
     for (const channel of channels) listeners.wake(channel);
   };
-  client.on('ready', () => void renew().catch(reconnect));
+  client.on('ready', () => void renew().catch(anew));
   client.on('message', (channel: string) => listeners.wake(channel));
 
   return {
     /** Resolves once messages of the channel arrive. Asked of Redis each time, which does no harm: it may be underway. */
     join: (channel: string) => answer(client, () => client.subscribe(channel)),
     leave: (channel: string): void => {
-      if (client.status === 'ready') void client.unsubscribe(channel).catch(reconnect);
+      if (client.status === 'ready') void client.unsubscribe(channel).catch(anew);
     },
     beat: async (): Promise<void> => {
       // The connection gives itself up when nothing comes back.

@@ -1,6 +1,6 @@
 /** The channel on which this replica is told: one subscription, made anew after every lost connection. */
 import type { Redis } from 'ioredis';
-import { connect, type RedisAddress } from '../../redis.ts';
+import { connect, type RedisAddress, reconnect } from '../../redis.ts';
 import { decode, type Message } from './messages.ts';
 
 /** Milliseconds between two looks at whether the connection still answers: a lost one makes no sound. */
@@ -11,7 +11,7 @@ export const openChannel = (address: RedisAddress, name: string, onMessage: (mes
   const subscribed = Promise.withResolvers<void>();
   const again = (error: unknown): void => {
     subscribed.reject(error);
-    client.disconnect(true);
+    reconnect(client);
   };
   client.on('ready', () => void client.subscribe(name).then(() => subscribed.resolve(), again));
   client.on('message', (_, text: string) => {
