@@ -1,6 +1,5 @@
 /** Several replicas of the service on one Redis and one directory of data, and an nginx that hands requests out in turn. */
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { findNginx, startNginx } from '../services/nginx.ts';
 import { freePort } from '../services/port.ts';
 import { getRedis } from '../services/redis.ts';
@@ -37,7 +36,7 @@ export const nameFor = (data: string): string => `test-${createHash('sha256').up
 export const replicaEnv = (redis: string, { env, own = () => ({}) }: Settings, index: number) => ({
   REDIS_URL: redis,
   REDIS_KEY_PREFIX: nameFor(env.DATA_DIR),
-  SCRATCH_DIR: join(env.DATA_DIR, 'scratch', String(index)),
+  DATA_DIR_SHARED: 'on',
   ...env,
   ...own(index),
 });
