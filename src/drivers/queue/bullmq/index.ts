@@ -43,7 +43,7 @@ export const bullmqQueue = (options: BullmqQueueOptions): BullmqQueue => {
     streams: { events: { maxLen: 100 } },
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
   });
-  queue.on('error', unlessConnection(onError));
+  queue.on('error', unlessExpected(onError));
   const consumers = new Set<Slots>();
 
   return {
@@ -69,11 +69,15 @@ export const bullmqQueue = (options: BullmqQueueOptions): BullmqQueue => {
   };
 };
 
-/** Connections tell of themselves, once per outage. */
-const unlessConnection =
+/** An entry went to somebody else while the process stood still. The epoch of the job's record settles that. */
+const lostEntry =
+  /^(could not renew lock for|Missing (key|lock) for|Lock mismatch for) job |is not in the active state/;
+
+/** What nobody else tells of: connections do so themselves, once per outage. */
+const unlessExpected =
   (onError: (error: unknown) => void) =>
   (error: Error): void => {
-    if (isNotConnectionError(error)) onError(error);
+    if (isNotConnectionError(error) && !lostEntry.test(error.message)) onError(error);
   };
 
 interface Slots extends Consumer {
@@ -99,8 +103,7 @@ const createSlots = (
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   });
-  // Among others: a lock that was lost while the process stood still. The epoch of the job's record settles that.
-  worker.on('error', unlessConnection(onError));
+  worker.on('error', unlessExpected(onError));
   const running = new Set<Promise<QueueOutcome>>();
   let closing: Promise<void> | undefined;
 
@@ -120,7 +123,7 @@ const createSlots = (
     const outcome = await handled.finally(() => running.delete(handled));
     if (outcome === 'done') return;
     // When that fails the entry is another's by now, or comes back when its lock lapses.
-    await job.moveToDelayed(Date.now() + outcome.delayMs, token).catch(onError);
+    await job.moveToDelayed(Date.now() + outcome.delayMs, token).catch(unlessExpected(onError));
     throw new DelayedError();
   };
   const close = async (force: boolean): Promise<void> => {
