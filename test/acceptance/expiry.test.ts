@@ -34,7 +34,8 @@ void t.test('an upload that nobody continues ends; one that is continued or comp
   const events = openEvents(service.url, `/ws/upload/${left.id}`);
   const { jobId, uploadId } = await startFlow(service.url, 'copy', 'file', { name: 'a', type: 'text/plain', size: 9 });
   const complete = await uploads.upload('hello');
-  const continued = await uploads.create({ size: 1000 });
+  // More than can be sent byte by byte meanwhile.
+  const continued = await uploads.create({ size: 1_000_000 });
   let offset = 0;
   await until(async () => {
     const appended = await uploads.patch(continued.id, '.', { offset });
