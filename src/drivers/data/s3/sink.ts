@@ -18,7 +18,7 @@ import { type Flight, Sending } from './sending.ts';
 import { mayBeShort, partSize, sizeOfTails, smallestPart } from './state.ts';
 
 /** Parts on their way at a time. */
-const mostFlights = 2;
+const mostFlights = 4;
 /** Tails of an upload before they become one: each is a request when they are read back. */
 const mostTails = 32;
 
