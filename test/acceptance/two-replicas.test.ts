@@ -3,12 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { download, ended, patch, startFlow } from '../support/api.ts';
-import { openEvents } from '../support/event-socket.ts';
+import { call, download, ended, patch, startFlow } from '../support/api.ts';
+import { type EventSocket, openEvents } from '../support/event-socket.ts';
 import { makePhoto } from '../support/photo.ts';
 import { findSurroundings, type Replicas, startReplicas } from '../support/replicas.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type ErrorBody, sampleBytes, sha256, uploadClient } from '../support/upload-client.ts';
+import { until } from '../support/wait.ts';
+import { childrenOf, isAlive } from '../workers/children.ts';
 
 const surroundings = await findSurroundings(t);
 const skip = surroundings === undefined && 'no Redis or nginx, and TEST_SERVICES=embedded';
@@ -20,11 +22,27 @@ const flow = {
   edges: [{ source: 'photo', target: 'web' }],
 };
 
+/** `slow` takes a second or more. */
+const slowFlow = {
+  flowId: 'slow',
+  name: 'Slow',
+  nodes: {
+    photo: { type: 'file-input' },
+    slow: { type: 'optimize', options: { format: 'avif', effort: 4 }, retries: 0 },
+    small: { type: 'resize', options: { width: 40 } },
+  },
+  edges: [
+    { source: 'photo', target: 'slow' },
+    { source: 'slow', target: 'small' },
+  ],
+};
+
 /** Two of them; the first one runs no nodes. */
 const startPair = async (): Promise<Replicas> => {
   if (surroundings === undefined) throw new Error('not skipped');
   const [data, flows] = [await temporaryDirectory(t), await temporaryDirectory(t)];
   await writeFile(join(flows, 'small.json'), JSON.stringify(flow));
+  await writeFile(join(flows, 'slow.json'), JSON.stringify(slowFlow));
   const env = { DATA_DIR: data, FLOWS_DIR: flows };
   const pair = await startReplicas(surroundings, { count: 2, env, own: (index) => ({ WORKERS: String(index) }) });
   t.teardown(() => pair.stop());
@@ -144,6 +162,43 @@ void t.test(
     }
   },
 );
+
+const hasTold = ({ frames }: EventSocket, type: string, nodeId: string): boolean =>
+  frames.some((frame) => frame.type === type && frame['nodeId'] === nodeId);
+
+/** Resolves when the second replica is at work on the node `slow`, of which the first one is told. */
+const startSlow = async () => {
+  const photo = await makePhoto({ width: 3000, height: 2000 });
+  const file = { name: 'a.jpg', type: 'image/jpeg', size: photo.length };
+  const { jobId, uploadId } = await startFlow(at(0), 'slow', 'photo', file);
+  const events = openEvents(at(0), `/ws/flow/${jobId}`);
+  await patch(at(0), uploadId, photo);
+  await until(() => hasTold(events, 'node_started', 'slow'));
+  return { jobId, events };
+};
+
+void t.test('who cancels a job at one replica ends its worker at the other one', { skip }, async (t) => {
+  const workers = await childrenOf(pair?.all[1]?.pid ?? 0);
+  t.equal(workers.length, 1);
+  const { jobId, events } = await startSlow();
+  t.match(await call(at(0), 'POST', `/api/jobs/${jobId}/cancel`), { status: 200, body: { status: 'cancelled' } });
+  await until(() => !workers.some(isAlive));
+  await events.until('flow_cancelled');
+  t.match(await call(at(1), 'GET', `/api/jobs/${jobId}/status`), { body: { status: 'cancelled' } });
+});
+
+void t.test('one that is stopped at one replica goes no further at the other one', { skip }, async (t) => {
+  const { jobId, events } = await startSlow();
+  t.match(await call(at(0), 'POST', `/api/jobs/${jobId}/pause`), { body: { status: 'paused' } });
+  await until(() => hasTold(events, 'node_completed', 'slow'));
+  t.match(await call(at(0), 'POST', `/api/jobs/${jobId}/resume`), { status: 200 });
+  t.equal((await ended(at(1), jobId)).status, 'completed');
+  const told = events.frames.map(({ type, nodeId }) => `${type} ${nodeId ?? ''}`.trim());
+  t.strictSame(told.slice(told.indexOf('node_started slow'), -1), [
+    ...['node_started slow', 'flow_paused', 'node_completed slow', 'flow_resumed'],
+    ...['node_started small', 'node_completed small'],
+  ]);
+});
 
 void t.test('twenty late watchers of an upload get its last frame, on either replica', { skip }, async (t) => {
   const { id } = await second.upload(bytes);
